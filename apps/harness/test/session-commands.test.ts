@@ -82,6 +82,21 @@ describe('the commands that read a session', () => {
       },
     );
 
+    it('has no text that `parts` of a mapping do not make speech, which is a thought of its agent', async () => {
+      const mapping = join(line.cwd, 'market.yaml');
+      writeFileSync(
+        mapping,
+        'turn: { events: [game:day] }\ngameEvents: { events: ["game:*"] }\nparts: { tags: { speak: chat } }\n',
+      );
+      const among = ['--agent', 'Ann', '--agent', 'Bo', '--mapping', mapping];
+      // What Bo and Ann received is in the log, but not as the words of an agent.
+      expect(await ids('dialog', traders, ...among)).toEqual(['m12', 'm16', 'm18']);
+      const seen = await rows('perspective', traders, '--agent', 'bo', '--mapping', 'market.yaml');
+      expect(seen.find(({ id }) => id === 'm17')).toMatchObject({ kind: 'thought' });
+      const { out } = await line.hansard('heard', traders, '17', '--mapping', 'market.yaml');
+      expect(out).not.toContain('same');
+    });
+
     it('is everything that was said where none are chosen, in either dialect', async () => {
       expect(await ids('dialog', traders)).toEqual(['m02', 'm12', 'm15', 'm17', 'm22']);
       expect(await ids('dialog', weather)).toEqual(['n2', 'n7:text', 'n8', 'n10']);

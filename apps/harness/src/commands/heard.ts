@@ -19,17 +19,27 @@ import type { Answer } from '../terminal/answer.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions, withExamples } from '../terminal/command.ts';
 import { type CliContext, terminalWidth } from '../terminal/context.ts';
-import { type AskedSessions, agentsOf, answerOnSession, answerOnSessions, jointAnswer } from './questions.ts';
+import {
+  type AskedSessions,
+  agentsOf,
+  answerOnSession,
+  answerOnSessions,
+  jointAnswer,
+  withMapping,
+} from './questions.ts';
 
 interface HeardOptions extends CommonOptions, RequestedEvents {
+  readonly mapping?: string;
   readonly never?: boolean;
   readonly diff?: boolean;
 }
 
 export const addHeard: AddCommand = (command, context) => {
   withExamples(
-    withSessionFilter(
-      withFilterOptions(withCommonOptions(command), 'print what this agent knew, and its source'),
+    withMapping(
+      withSessionFilter(
+        withFilterOptions(withCommonOptions(command), 'print what this agent knew, and its source'),
+      ),
     )
       .option('--never', 'list the agents that the event never reached, or of which it is not known')
       .option('--diff', 'compare the event, an utterance, with each of its deliveries, word by word'),

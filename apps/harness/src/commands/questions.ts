@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { toTaskName } from '@hansard/compose';
 import {
   type CausesInSession,
@@ -36,7 +37,12 @@ import { type CliContext, note, terminalWidth } from '../terminal/context.ts';
 import { parseCount } from '../terminal/parse-count.ts';
 import { answerFromStore } from '../terminal/with-store.ts';
 
-interface AskOptions extends CommonOptions, RequestedEvents {
+/** The option of a game's mapping, by whose `parts` texts are split. */
+interface MappedOptions {
+  readonly mapping?: string;
+}
+
+interface AskOptions extends CommonOptions, RequestedEvents, MappedOptions {
   readonly flow?: 'lines' | 'mermaid';
 }
 
@@ -49,17 +55,21 @@ interface QuestionOptions extends CommonOptions {
 export function answerOnSession(
   context: CliContext,
   word: string,
-  options: CommonOptions,
+  options: CommonOptions & MappedOptions,
   answer: (log: OpenedSession) => Answer | Promise<Answer>,
 ): Promise<void> {
   return answerFromStore(context, options, async ({ store }) =>
-    answer(await readSession(store, word, sessionReading(context))),
+    answer(await readSession(store, word, sessionReading(context, options))),
   );
 }
 
-export function sessionReading(context: CliContext): SessionReading {
-  const { zone = 'local' } = context;
-  return { zone, onNote: (line) => note(context, `hansard: ${line}`) };
+export function sessionReading(context: CliContext, { mapping }: MappedOptions = {}): SessionReading {
+  const { zone = 'local', cwd } = context;
+  return {
+    zone,
+    mapping: mapping === undefined ? undefined : resolve(cwd, mapping),
+    onNote: (line) => note(context, `hansard: ${line}`),
+  };
 }
 
 /** The sessions that are asked, and which of their events are listed. */
@@ -73,14 +83,14 @@ export interface AskedSessions {
 export function answerOnSessions(
   context: CliContext,
   word: string,
-  { agent: _, ...options }: CommonOptions & RequestedEvents,
+  { agent: _, mapping, ...options }: CommonOptions & RequestedEvents & MappedOptions,
   answer: (asked: AskedSessions) => Answer | Promise<Answer>,
 ): Promise<void> {
   return answerFromStore(context, options, async ({ store }) => {
     const request = await EventRequest.parse(context, options);
     const takes = request.takes.bind(request);
     const { sessions: opened, entries } = await readSessions(store, word, {
-      ...sessionReading(context),
+      ...sessionReading(context, { ...(mapping && { mapping }) }),
       takes,
     });
     const filters = new Map<string, EventFilter>();
@@ -123,6 +133,7 @@ export const addDialog: AddCommand = (command, context) =>
     'dialog research/route-models --source user',
     'dialog chat/cafe --flow',
     'dialog chat/cafe --flow mermaid',
+    'dialog game/village --mapping village.yaml',
   ])
     .addOption(
       new Option('--flow [how]', 'draw one session: a lane for each speaker, an arrow for each that heard it')
@@ -146,10 +157,10 @@ export const addDialog: AddCommand = (command, context) =>
 function drawFlow(
   context: CliContext,
   word: string,
-  { agent, ...options }: AskOptions,
+  { agent, mapping, ...options }: AskOptions,
   how: 'lines' | 'mermaid',
 ): Promise<void> {
-  return answerOnSession(context, word, options, async (log) => {
+  return answerOnSession(context, word, { ...options, ...(mapping && { mapping }) }, async (log) => {
     if (!(await EventRequest.parse(context, options)).isOpen)
       throw new CliError(
         exitCode.usage,
@@ -267,9 +278,16 @@ function moreNotes(all: readonly CausalRow[], depth: number): string[] {
   return more === 0 ? [] : [`hansard: ${more} more; --depth ${furthest} prints all.`];
 }
 
+export function withMapping(command: Command): Command {
+  return command.option(
+    '--mapping <file>',
+    'split texts by `parts` of this game mapping (YAML or JSON): thoughts in them are thoughts, and whispers reach only some',
+  );
+}
+
 function sessionsQuestion(command: Command, agentWhat: string, examples: readonly string[]): Command {
   return withExamples(
-    withSessionFilter(withFilterOptions(withCommonOptions(command), agentWhat)),
+    withMapping(withSessionFilter(withFilterOptions(withCommonOptions(command), agentWhat))),
     ...examples,
   );
 }

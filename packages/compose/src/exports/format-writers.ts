@@ -323,6 +323,7 @@ function notesOf({
   missingAgents,
   format,
   named,
+  faults,
 }: TrainingManifest): string[] {
   const omitted = Object.entries(dropped).map(
     ([reason, { count, first }]) => `${count} calls omitted from ${format}: ${reason} (first: ${first[0]}).`,
@@ -337,5 +338,8 @@ function notesOf({
         ]),
     ...omitted,
     ...Object.entries(named).map(([type, count]) => `${count} files only named in ${format}: ${type}.`),
+    ...Object.entries(faults).map(
+      ([fault, count]) => `${count} × ${fault} in answers: taken for thoughts (\`parts\` of the mapping).`,
+    ),
   ];
 }

@@ -1,5 +1,5 @@
 import type { DispatchEntry, DispatchStore } from '@hansard/dispatch';
-import type { DispatchEnvelope } from '@hansard/events';
+import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
 import { findNamed, shortId } from '@hansard/facts';
 import { storeErrors } from '@hansard/provider';
 import {
@@ -12,7 +12,10 @@ import {
   JointLog,
   type LogAgent,
   type LogIndex,
+  type PartRules,
+  splitMessages,
 } from '@hansard/views';
+import { readGameMapping } from '../exports/named-files.ts';
 import { type HarnessError, harnessErrors } from '../harness-errors.ts';
 import { noSession, openNamed, resolveScope, resolveSession } from '../sessions/resolve-session.ts';
 import { toTaskName } from '../sessions/task-name.ts';
@@ -23,23 +26,25 @@ import type { PagedLog } from './paged-log.ts';
 export interface SessionReading extends ReadingClock {
   /** Receives what a person should know of the log, such as an agent that was never created. */
   readonly onNote?: (line: string) => void;
+  /** The path of the mapping of a game (YAML or JSON). By its `parts`, each part of a text is an event of its own. */
+  readonly mapping?: string | undefined;
 }
 
-/** Reads the log of the session that a word names into memory, with its index. @throws HARNESS_NOT_FOUND, HARNESS_AMBIGUOUS */
+/** Reads the log of the session that a word names into memory, with its index. @throws HARNESS_NOT_FOUND, HARNESS_AMBIGUOUS, HARNESS_FILE_UNUSABLE */
 export async function readSession(
   store: DispatchStore,
   word: string,
   { onNote, ...clock }: SessionReading = {},
 ): Promise<OpenedSession> {
   const { taskDir, log } = await openNamed(store, word);
-  const session = await openedSession(store, taskDir, log.envelope, clock);
+  const session = await openedSession(store, taskDir, log.envelope, clock, partsIn(clock, onNote));
   for (const line of session.notes) onNote?.(line);
   return session;
 }
 
 /**
  * Reads the logs that a word names into memory: of a task, all its sessions. A session that cannot be read does not hide the others.
- * @throws HARNESS_NOT_FOUND, HARNESS_AMBIGUOUS; the error of a session if none can be read
+ * @throws HARNESS_NOT_FOUND, HARNESS_AMBIGUOUS, HARNESS_FILE_UNUSABLE; the error of a session if none can be read
  */
 export async function readSessions(
   store: DispatchStore,
@@ -61,11 +66,12 @@ export async function readSessions(
   const named = dispatchId === null ? listings : listings.filter((one) => one.dispatchId === dispatchId);
   const sessions: OpenedSession[] = [];
   const entries: DispatchEntry[] = [];
+  const parts = partsIn(clock, onNote);
   for (const listed of named) {
     if ('error' in listed) entries.push(listed);
     else if (takes(listed.envelope)) {
       try {
-        sessions.push(await openedSession(store, taskDir, listed.envelope, clock));
+        sessions.push(await openedSession(store, taskDir, listed.envelope, clock, parts));
         entries.push(listed);
       } catch (error) {
         if (!storeErrors.is(error)) throw error;
@@ -91,15 +97,25 @@ function noneTaken(named: readonly DispatchEntry[], taskDir: string): HarnessErr
   );
 }
 
+/** Null: texts are whole. */
+function partsIn({ mapping }: SessionReading, onNote: SessionReading['onNote']): PartRules | null {
+  if (mapping === undefined) return null;
+  const { parts = null } = readGameMapping('', mapping);
+  if (parts === null) onNote?.(`${mapping} has no \`parts\`: texts are shown whole.`);
+  return parts;
+}
+
 /** Reads the log of a session into memory. */
 async function openedSession(
   store: DispatchStore,
   taskDir: string,
   envelope: DispatchEnvelope,
   clock: ReadingClock = {},
+  parts: PartRules | null = null,
 ): Promise<OpenedSession> {
-  const index = createLogIndex(await store.getDispatchEvents(taskDir, envelope.dispatchId));
-  return new OpenedSession(taskDir, envelope, index, clock);
+  const events = await store.getDispatchEvents(taskDir, envelope.dispatchId);
+  const index = createLogIndex(parts === null ? events : splitMessages(events, parts));
+  return new OpenedSession(taskDir, envelope, index, { ...clock, recorded: events });
 }
 
 /** The log of one session in memory, whose events and agents have the names that people use. It is made by `readSession`. */
@@ -108,8 +124,16 @@ export class OpenedSession {
   readonly envelope: DispatchEnvelope;
   readonly index: LogIndex;
   readonly #clock: ReadingClock;
+  /** The events as they are in the log, which addresses name. */
+  readonly #recorded: readonly CapturedEvent[];
 
-  constructor(taskDir: string, envelope: DispatchEnvelope, index: LogIndex, clock: ReadingClock) {
+  constructor(
+    taskDir: string,
+    envelope: DispatchEnvelope,
+    index: LogIndex,
+    { recorded, ...clock }: ReadingClock & { readonly recorded: readonly CapturedEvent[] },
+  ) {
+    this.#recorded = recorded;
     this.taskDir = taskDir;
     this.envelope = envelope;
     this.index = index;
@@ -127,7 +151,7 @@ export class OpenedSession {
 
   /** Its events as pages. */
   get paged(): PagedLog {
-    return { envelope: this.envelope, ...addressedEvents(this.index.events) };
+    return { envelope: this.envelope, ...addressedEvents(this.#recorded) };
   }
 
   /** The event or message that a word names. @throws as `eventNamed` */

@@ -17,7 +17,7 @@ import {
   type TrainedAnswer,
 } from './inference-records.ts';
 import { holdsEncodedBytes, isShortened, type Prompt, PromptRenderer } from './prompt-renderer.ts';
-import type { MeasureMessage } from './rows.ts';
+import { type MeasureMessage, type RowOptions, wordsAndThoughts } from './rows.ts';
 import type { CallFacts, CallOrDropped, DropReason } from './training-call.ts';
 
 /** Blocks of a message to an agent that are events of their own and not part of a rendered prompt. */
@@ -60,6 +60,7 @@ export interface AgentCallsOptions {
   readonly branches: TrainedBranches | null;
   /** The events that are copied from another dispatch. Null: none. */
   readonly copied: ReadonlyMap<string, string> | null;
+  readonly split: RowOptions['split'];
 }
 
 /** Finds the model calls of one agent in its events as they arrive. */
@@ -188,7 +189,7 @@ export class AgentCalls {
     const before = this.#latest;
     if (this.#options.copied?.has(eventId) === true) return this.#drop(eventId, 'copied');
     if (prompt === null) return this.#drop(eventId, 'not_reproducible');
-    const reason = reasonToDrop(prompt, open, isLast);
+    const reason = reasonToDrop(prompt, open, isLast, this.#options);
     if (reason !== null) return this.#drop(eventId, reason);
     const { renderer, number, length } = prompt;
     const { model, prompt: recorded, tools } = records.of(agentId, messageId);
@@ -224,10 +225,11 @@ function reasonToDrop(
   prompt: Prompt,
   { gathered, hasUnshownFile, hasRejected }: OpenAnswer,
   isLast: boolean,
+  options: Pick<RowOptions, 'split'>,
 ): DropReason | null {
   const { text, toolCalls } = gathered.answer;
   if (prompt.length === 0) return 'empty_prompt';
-  if (text === '' && toolCalls.length === 0) return 'empty_answer';
+  if (wordsAndThoughts(text, null, options).text === '' && toolCalls.length === 0) return 'empty_answer';
   if (!gathered.isOwn) return 'not_own_text';
   if (hasRejected) return 'rejected';
   if (hasUnshownFile) return 'unshown_file';

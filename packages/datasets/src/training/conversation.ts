@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ContextMessage } from '@hansard/prompt';
+import type { TrainedAnswer } from './inference-records.ts';
 import type { CallFacts, DroppedCall, TrainingCall } from './training-call.ts';
 
 /** A message of training data, and whether this row trains it. */
@@ -18,12 +19,12 @@ export interface Conversation {
   readonly messages: readonly TrainingMessage[];
 }
 
-export function conversationOf({ calls, thinking, last: { prompt, answer } }: CallRun): Conversation {
+export function conversationOf({ calls, answers, last: { prompt, answer } }: CallRun): Conversation {
   const { text, toolCalls } = answer;
   const spoken: ContextMessage = { role: 'assistant', text, toolCalls };
   const messages = [...prompt.context.messages, spoken].map((message, at): TrainingMessage => {
-    const isTrained = thinking.has(at);
-    return { message, thinking: thinking.get(at) ?? null, isTrained };
+    const own = answers.get(at);
+    return { message, thinking: own?.thinking ?? null, isTrained: own !== undefined };
   });
   return { calls, messages };
 }
@@ -34,12 +35,13 @@ export class SeenRows {
 
   /** Whether a run has a row of its own. If not, all its calls are dropped. */
   isNew(
-    { calls, thinking, last: { prompt, answer } }: CallRun,
+    { calls, answers, last: { prompt, answer } }: CallRun,
     drop: (dropped: DroppedCall) => void,
   ): boolean {
     const { hash } = prompt.context.manifest;
+    const thinking = [...answers].map(([at, one]) => [at, one.thinking]);
     const key = createHash('sha256')
-      .update(JSON.stringify([hash, prompt.length, [...thinking], answer]))
+      .update(JSON.stringify([hash, prompt.length, thinking, answer]))
       .digest('base64');
     if (this.#seen.has(key)) {
       for (const { dispatchId, eventId } of calls) drop({ dispatchId, eventId, reason: 'duplicate' });
@@ -54,14 +56,14 @@ export class SeenRows {
 export interface CallRun {
   /** In order; at least one. */
   readonly calls: readonly [CallFacts, ...CallFacts[]];
-  /** The thoughts of each answer, by its index in the conversation. */
-  readonly thinking: ReadonlyMap<number, string | null>;
+  /** The answer of each call, by its index in the conversation. */
+  readonly answers: ReadonlyMap<number, TrainedAnswer>;
   readonly last: Pick<TrainingCall, 'prompt' | 'answer'>;
 }
 
 interface OpenRun extends CallRun {
   readonly calls: [CallFacts, ...CallFacts[]];
-  readonly thinking: Map<number, string | null>;
+  readonly answers: Map<number, TrainedAnswer>;
   last: CallRun['last'];
 }
 
@@ -102,13 +104,12 @@ export function runOf(call: TrainingCall): CallRun {
 }
 
 function begin({ prompt, answer, continues: _, ...facts }: TrainingCall): OpenRun {
-  const thinking = new Map([[prompt.length, answer.thinking]]);
-  return { calls: [facts], thinking, last: { prompt, answer } };
+  return { calls: [facts], answers: new Map([[prompt.length, answer]]), last: { prompt, answer } };
 }
 
 /** The first new message in the prompt is the previous answer. */
 function goOn(open: OpenRun, { prompt, answer, continues: _, ...facts }: TrainingCall): void {
   open.calls.push(facts);
-  open.thinking.set(prompt.length, answer.thinking);
+  open.answers.set(prompt.length, answer);
   open.last = { prompt, answer };
 }

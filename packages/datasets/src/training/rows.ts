@@ -1,5 +1,6 @@
 import { type CapturedEvent, isEventOf, type JsonObject, type JsonValue } from '@hansard/events';
 import type { CallRequest, ContextMessage } from '@hansard/prompt';
+import type { createTextSplitter } from '@hansard/views';
 
 /**
  * The place of thoughts: nowhere; before the text in `<think>` tags; or in a key of their own, as the templates of
@@ -14,6 +15,8 @@ export interface RowOptions {
   /** The definitions of the tools in the form of the target, for all rows. Absent: those that the log has for the calls of a row. */
   readonly tools?: readonly JsonValue[] | undefined;
   readonly files: RowFiles;
+  /** Finds the thoughts in the texts of agents. Null: texts have none, or the format keeps them where they are. */
+  readonly split: ReturnType<typeof createTextSplitter> | null;
 }
 
 /** An image, a document or a sound that a prompt has. */
@@ -64,6 +67,21 @@ export class RowFiles {
     this.#unwritten = 0;
     return unwritten;
   }
+}
+
+/**
+ * What an agent wrote and what it thought: the thoughts that its model gave apart, then those in its text. The text keeps its form, such as tags, so that the game
+ * can read it.
+ */
+export function wordsAndThoughts(
+  text: string,
+  thinking: string | null,
+  { split }: Pick<RowOptions, 'split'>,
+): { readonly text: string; readonly thinking: string | null } {
+  const found = text === '' ? undefined : split?.(text);
+  const thoughts = found?.parts.flatMap((part) => (part.kind === 'thinking' ? part.text.trim() : [])) ?? [];
+  if (found === undefined || thoughts.length === 0) return { text, thinking };
+  return { text: found.withoutThoughts, thinking: [thinking ?? [], thoughts].flat().join('\n') };
 }
 
 /** The text of an answer, with its thoughts if they are part of it. */

@@ -41,7 +41,7 @@ const dropReasons = [
   'encoded_bytes',
   /** The record of the prompt can't be read, or rendering the prompt again gives a different one. */
   'not_reproducible',
-  /** The answer is empty. */
+  /** The answer is empty, or holds nothing but thoughts. */
   'empty_answer',
   /** There is no message before the answer. */
   'empty_prompt',

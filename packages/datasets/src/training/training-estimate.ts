@@ -1,6 +1,14 @@
 import type { ContextMessage, TokenCounter } from '@hansard/prompt';
 import { type CallRun, SeenRows, type TrainingMessage } from './conversation.ts';
-import { type MeasureMessage, nothing, plus, type RowOptions, type RowSize } from './rows.ts';
+import type { TrainedAnswer } from './inference-records.ts';
+import {
+  type MeasureMessage,
+  nothing,
+  plus,
+  type RowOptions,
+  type RowSize,
+  wordsAndThoughts,
+} from './rows.ts';
 import type { CallFacts } from './training-call.ts';
 import type { TrainingFormat } from './training-formats.ts';
 import type { ReadingTally, TrainingSource } from './training-source.ts';
@@ -72,6 +80,10 @@ async function measureRows(
   return { rows, bytes: size.bytes, tokens, calls: { inRows, of: inRows + dropped } };
 }
 
+function spoken({ text, toolCalls }: Pick<TrainedAnswer, 'text' | 'toolCalls'>): ContextMessage {
+  return { role: 'assistant', text, toolCalls };
+}
+
 /**
  * Measures rows by their parts: the size of a row is that of its facts and of each of its messages, measured once.
  * For each list of messages in a row, the estimate has one comma too many.
@@ -94,16 +106,16 @@ class RowMeasure {
   readonly message: MeasureMessage = (message) => this.#part({ message, thinking: null, isTrained: false });
 
   /** A row of all calls of a run. Costs the same however long its prompt is. */
-  run({ calls, thinking, last: { prompt, answer } }: CallRun): RowSize {
+  run({ calls, answers, last: { prompt, answer } }: CallRun): RowSize {
     let size = plus(this.#factsOf(calls), prompt.size);
-    const spoken: ContextMessage = { role: 'assistant', text: answer.text, toolCalls: answer.toolCalls };
-    size = plus(size, this.#part({ message: spoken, thinking: answer.thinking, isTrained: true }));
+    size = plus(size, this.#part({ message: spoken(answer), thinking: answer.thinking, isTrained: true }));
     // The prompt was measured with the earlier answers as if they were not trained.
-    const word: ContextMessage = { role: 'assistant', text: 'a', toolCalls: [] };
-    const untrained = this.message(word);
-    for (const [at, thoughts] of thinking) {
+    for (const [at, one] of answers) {
       if (at === prompt.length) continue;
-      const trained = this.#part({ message: word, thinking: thoughts, isTrained: true });
+      // What thoughts add depends on those in a text. Otherwise it does not depend on the text.
+      const message = spoken(this.#options.split === null ? { text: 'a', toolCalls: [] } : one);
+      const untrained = this.message(message);
+      const trained = this.#part({ message, thinking: one.thinking, isTrained: true });
       size = plus(size, {
         bytes: trained.bytes - untrained.bytes,
         tokens: trained.tokens - untrained.tokens,
@@ -129,12 +141,17 @@ class RowMeasure {
     return Buffer.byteLength(row) + this.#options.files.takeUnwritten();
   }
 
-  #tokensOf({ message, thinking }: TrainingMessage): number {
+  #tokensOf({ message, thinking: apart }: TrainingMessage): number {
     if (this.#tokens === undefined) return 0;
+    const said =
+      message.role === 'assistant'
+        ? wordsAndThoughts(message.text, apart, this.#options)
+        : { text: message.text, thinking: null };
+    const { thinking } = said;
     const thoughts = this.#showsThoughts ? (thinking ?? '') : '';
     const calls = message.role === 'assistant' ? message.toolCalls : [];
     const inputs = calls.map(({ tool, input }) => `${tool}${JSON.stringify(input)}`);
-    const text = [thoughts, message.text, ...inputs].join('');
+    const text = [thoughts, said.text, ...inputs].join('');
     if (text.length <= countedCharacters) return this.#tokens.count(text);
     return (this.#tokens.count(text.slice(0, countedCharacters)) * text.length) / countedCharacters;
   }

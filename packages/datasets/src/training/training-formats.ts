@@ -8,6 +8,7 @@ import {
   textWithThoughts,
   thoughtsField,
   toolsField,
+  wordsAndThoughts,
 } from './rows.ts';
 import type { CallFacts } from './training-call.ts';
 
@@ -77,9 +78,10 @@ function openaiRow({ calls, messages }: Conversation, options: RowOptions): Json
 }
 
 function openaiMessage(
-  { message, thinking, isTrained }: TrainingMessage,
-  { reasoning, files }: RowOptions,
+  { message, thinking: apart, isTrained }: TrainingMessage,
+  options: RowOptions,
 ): JsonObject {
+  const { reasoning, files } = options;
   if (message.role === 'tool')
     return { role: 'tool', tool_call_id: message.toolCallId, content: message.text };
   if (message.role !== 'assistant') {
@@ -88,7 +90,8 @@ function openaiMessage(
     const shown = images.map((file) => ({ type: 'image_url', image_url: { url: files.urlOf(file) } }));
     return { role: message.role, content: [{ type: 'text', text: message.text }, ...shown] };
   }
-  const content = textWithThoughts(message.text, thinking, reasoning);
+  const { text, thinking } = wordsAndThoughts(message.text, apart, options);
+  const content = textWithThoughts(text, thinking, reasoning);
   const calls = message.toolCalls.map(({ toolCallId, tool, input }) => ({
     id: toolCallId,
     type: 'function',
@@ -203,10 +206,12 @@ function trlMessage(trained: TrainingMessage, options: RowOptions): JsonObject {
 }
 
 /** Arguments are JSON text, because Arrow needs one type for a column. Templates find a result by the name of its tool. */
-function trlText({ message, thinking }: TrainingMessage, { reasoning }: RowOptions): JsonObject {
+function trlText({ message, thinking: apart }: TrainingMessage, options: RowOptions): JsonObject {
   if (message.role === 'tool') return { role: 'tool', name: message.tool, content: message.text };
   if (message.role !== 'assistant') return { role: message.role, content: message.text };
-  const { text, toolCalls } = message;
+  const { reasoning } = options;
+  const { toolCalls } = message;
+  const { text, thinking } = wordsAndThoughts(message.text, apart, options);
   return {
     role: 'assistant',
     content: textWithThoughts(text, thinking, reasoning),

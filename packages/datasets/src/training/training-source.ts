@@ -9,6 +9,7 @@ import {
 } from '@hansard/events';
 import { matchesEventType } from '@hansard/events/plain';
 import type { TokenCounter } from '@hansard/prompt';
+import { createTextSplitter } from '@hansard/views';
 import { type GameMapping, type GameMappingInput, parseGameMapping } from '../game-streams/game-mapping.ts';
 import { AgentCalls, type CallSetting, TrainedBranches } from './agent-calls.ts';
 import { type CallRun, CallRuns, runOf } from './conversation.ts';
@@ -60,9 +61,9 @@ export class TrainingSource {
     this.#source = source;
     this.#content = content;
     this.format = trainingFormats[content.format];
-    this.row = rowOptions(this.format, content);
     this.#agents = content.agents === undefined ? undefined : new AgentFilter(content.agents);
     this.#mapping = content.mapping === undefined ? undefined : parseGameMapping(content.mapping);
+    this.row = rowOptions(this.format, content, this.#mapping?.parts);
     this.full = source.envelopes.filter(({ fidelity }) => fidelity === 'full');
     this.narrative = source.envelopes.filter(({ fidelity }) => fidelity !== 'full');
     if (this.full.length === 0 && this.narrative.length > 0) throw notFull(this.narrative);
@@ -94,6 +95,7 @@ export class TrainingSource {
       measure,
       branches,
       copied,
+      split: this.row.split,
     });
     const runs = new CallRuns({ showsThoughtsAsText: this.row.reasoning === 'think-tags' });
     const take = (found: readonly CallOrDropped[]): CallRun[] =>
@@ -129,14 +131,19 @@ export class TrainingSource {
   }
 }
 
-function rowOptions({ id, thoughts }: TrainingFormat, { reasoning, tools }: TrainingContent): RowOptions {
+function rowOptions(
+  { id, thoughts }: TrainingFormat,
+  { reasoning, tools }: TrainingContent,
+  parts: GameMapping['parts'],
+): RowOptions {
   if (reasoning !== undefined && !thoughts.includes(reasoning))
     throw new TypeError(
       thoughts.length === 0
         ? `The format ${id} always includes the thoughts, in its own form.`
         : `The format ${id} can't have thoughts as ${reasoning}; it can: ${thoughts.join(', ')}.`,
     );
-  return { reasoning: reasoning ?? 'drop', tools, files: new RowFiles() };
+  const split = thoughts.length === 0 || parts === undefined ? null : createTextSplitter(parts);
+  return { reasoning: reasoning ?? 'drop', tools, files: new RowFiles(), split };
 }
 
 function notFull(envelopes: readonly DispatchEnvelope[]): HansardError {
@@ -176,6 +183,7 @@ interface DispatchCallsOptions {
   readonly branches: TrainedBranches | null;
   /** The events that are copied from another dispatch. */
   readonly copied: ReadonlyMap<string, string> | null;
+  readonly split: RowOptions['split'];
 }
 
 /** Some agents, by name or id. */

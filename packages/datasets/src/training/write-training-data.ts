@@ -64,6 +64,7 @@ export async function* writeTrainingData(
       const line = `${JSON.stringify(format.toRow(conversation, row))}\n`;
       tally.addRow(line, conversation.calls);
       tally.addFiles(conversation, format, row);
+      tally.addFaults(conversation, row);
       yield line;
     }
     tally.end(envelope);
@@ -137,6 +138,8 @@ export interface TrainingManifest {
   readonly images: number;
   /** The files that rows only name, by media type, each as often as a row has it. */
   readonly named: Readonly<Record<string, number>>;
+  /** What trained answers have that `parts` of the mapping does not name or that is not whole, such as `unnamed <plan>`; how often. It is a thought. */
+  readonly faults: Readonly<Record<string, number>>;
   readonly filter: JsonObject;
   /** Requested agents that do not occur in any of the dispatches. */
   readonly missingAgents: readonly string[];
@@ -167,6 +170,7 @@ class TrainingTally {
   readonly #dropped = new Map<DropReason, { count: number; first: string[] }>();
   readonly #calls = { inRows: 0, recorded: 0, rendered: 0, shortened: 0 };
   readonly #named: Record<string, number> = {};
+  readonly #faults: Record<string, number> = {};
   #images = 0;
   #rows = 0;
   #bytes = 0;
@@ -192,6 +196,13 @@ class TrainingTally {
       this.#calls[isRecorded ? 'recorded' : 'rendered'] += 1;
       if (isShortened) this.#calls.shortened += 1;
     }
+  }
+
+  addFaults({ messages }: Conversation, { split }: RowOptions): void {
+    for (const { message, isTrained } of split === null ? [] : messages)
+      if (isTrained)
+        for (const { kind, name } of split?.(message.text).faults ?? [])
+          addRedactions(this.#faults, { [`${kind} ${name}`]: 1 });
   }
 
   addFiles({ messages }: Conversation, { hasImages }: TrainingFormat, { files: ofRow }: RowOptions): void {
@@ -231,6 +242,7 @@ class TrainingTally {
       },
       images: this.#images,
       named: this.#named,
+      faults: this.#faults,
       filter,
       missingAgents,
       rendererVersion: contextRendererVersion,

@@ -10,6 +10,7 @@ export const partReaders = {
   createJudgePacket: datasets.createJudgePacket,
   createPseudonyms: datasets.createPseudonyms,
   splitMessages: views.splitMessages,
+  createTextSplitter: views.createTextSplitter,
 };
 
 /** What is wrong with the streams, the packets and the hearing of a random game whose agents write in parts. Empty: nothing. */
@@ -26,6 +27,7 @@ export function partsDifference(seed: number, readers: typeof partReaders = part
   const [chat, reasoning, whispers] = [textOf('chat'), textOf('agent_reasoning'), textOf('whispers')];
   const external = packetOf(events, 'external', shape, readers);
   const internal = packetOf(events, 'internal', shape, readers);
+  const [written, withoutThoughts] = textsOf(events, readers.createTextSplitter(mapping.parts ?? {}));
   const heard = hearingOf(readers.splitMessages(events, mapping.parts ?? {}));
   return [
     ...found('in the chat', secrets, chat),
@@ -33,6 +35,9 @@ export function partsDifference(seed: number, readers: typeof partReaders = part
     ...found('in the external packet', secrets, external),
     ...found('in the dialog', [...truth.thought, ...truth.perhaps], heard.dialog),
     ...found('heard by all', truth.whispered, heard.utterances),
+    ...found('in a text without thoughts', [...truth.thought, ...truth.perhaps], withoutThoughts),
+    ...missing('in the texts without thoughts', [...truth.said, ...truth.whispered], withoutThoughts),
+    ...missing('in the texts', [...truth.said, ...truth.thought], written),
     ...missing('in the reasoning', truth.thought, reasoning),
     ...missing('in the internal packet', truth.thought, internal),
     ...missing('in the whispers', truth.whispered, whispers),
@@ -46,6 +51,20 @@ export function partsDifference(seed: number, readers: typeof partReaders = part
       ? []
       : [`faults ${JSON.stringify(streams.faults)}`]),
   ].map((problem) => `seed ${seed} (${shape}): ${problem}`);
+}
+
+/** The texts of messages, whole and without their thoughts, split again. */
+function textsOf(
+  events: readonly CapturedEvent[],
+  split: typeof views.createTextSplitter extends (rules: views.PartRules) => infer Splitter
+    ? Splitter
+    : never,
+): readonly [whole: string, withoutThoughts: string] {
+  const texts = new Map<string, string>();
+  for (const { type, data, messageId = '' } of events)
+    if (type === 'agent:text') texts.set(messageId, `${texts.get(messageId) ?? ''}${data.text}`);
+  const whole = [...texts.values()];
+  return [whole.join('\n'), whole.map((text) => split(text).withoutThoughts).join('\n')];
 }
 
 function packetOf(

@@ -237,7 +237,7 @@ class Play {
       () => `{"say": "${one}`,
       () => JSON.stringify({ say: { text: one }, plan: { deep: [two] } }),
       () => JSON.stringify({ say: `<thinking>${one}</thinking>`, thought: two }),
-      () => JSON.stringify({ whisper: { note: one }, thought: two }),
+      () => JSON.stringify({ whisper: { note: one, message: 'x' }, thought: two }),
     ])();
     return { text, speech: null, isWhole: false };
   }

@@ -39,8 +39,8 @@ const splitterFaults: readonly Fault[] = [
   [
     'a tag that never ends is speech',
     splitter,
-    "this.#split.add('thinking', text, start);\n  }\n\n  /** Writes",
-    "this.#split.add('chat', text, start);\n  }\n\n  /** Writes",
+    "this.#split.add('thinking', text, start);\n    if (!isAction",
+    "this.#split.add('chat', text, start);\n    if (!isAction",
   ],
   [
     'a tag without a role is speech',
@@ -81,8 +81,8 @@ const splitterFaults: readonly Fault[] = [
   [
     'a key without a role is speech',
     splitter,
-    "this.#split.fault('unnamed', key);\n      this.#split.add('thinking'",
-    "this.#split.fault('unnamed', key);\n      this.#split.add('chat'",
+    "this.#split.add('thinking', textOf(value), start);\n    return undefined;",
+    "this.#split.add('chat', textOf(value), start);\n    return undefined;",
   ],
   ['a key that is there twice counts once', splitter, 'if (twice !== undefined)', 'if (twice === null)'],
   ['JSON in speech is speech', splitter, '&& parsed(value) === null', ''],
@@ -122,6 +122,34 @@ const splitterFaults: readonly Fault[] = [
     'parts/split-messages.ts',
     "split(blocks.join(''))",
     'split(event.data.text)',
+  ],
+];
+
+/** Faults of what training data has of a text, each with its piece of the code. */
+const wordFaults: readonly Fault[] = [
+  ['thoughts stay', splitter, 'kept += this.#text.slice(at, start);', 'kept += this.#text.slice(at, end);'],
+  [
+    'the text of a tag that never ends stays',
+    splitter,
+    'this.#hide(pieces);\n  }\n\n  /** Writes',
+    '}\n\n  /** Writes',
+  ],
+  ['text before an end without a beginning stays', splitter, 'this.#split.hide(0, this.#demoted);', ''],
+  ['text outside of tags stays', splitter, "if (this.#rest === 'thinking') this.#hide(root.pieces);", ''],
+  ['keys of thoughts stay', splitter, 'said.length < entries.length || ', ''],
+  ['further keys of a whisper stay', splitter, 'Object.keys(others).length === 0', 'true'],
+  [
+    'an object that can not be read stays',
+    splitter,
+    'this.#split.hide(0, text.length);\n    return this.#split;\n  }\n\n  /** A value',
+    'return this.#split;\n  }\n\n  /** A value',
+  ],
+  ['sections of thoughts stay', splitter, 'split.hide(heading, end);', '{}'],
+  [
+    'whispers are left out',
+    splitter,
+    "if (role === 'unnamed' || role === 'thinking') this.#split.hide",
+    "if (role !== 'chat') this.#split.hide",
   ],
 ];
 
@@ -183,6 +211,11 @@ describe('the random games with texts in parts', () => {
 
   it.each(splitterFaults)('notice that %s', async (_, file, piece, instead) => {
     const broken = await importMutated(views, [file, piece, instead], 'parts/split-messages.ts');
+    expect(firstProblem({ ...partReaders, ...(broken as object) })).not.toBeNull();
+  });
+
+  it.each(wordFaults)('notice in the texts without thoughts that %s', async (_, file, piece, instead) => {
+    const broken = await importMutated(views, [file, piece, instead], splitter);
     expect(firstProblem({ ...partReaders, ...(broken as object) })).not.toBeNull();
   });
 

@@ -275,6 +275,7 @@ describe('the manifest', () => {
       calls: { of: 4, inRows: 4, recorded: 4, rendered: 0, shortened: 0 },
       images: 0,
       named: {},
+      faults: {},
       filter: { agents: ['Ann', 'agent_002', 'Zoe'], reasoning: 'drop', tools: 1, mapping: true },
       missingAgents: ['Zoe'],
       rendererVersion: 1,

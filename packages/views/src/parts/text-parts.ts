@@ -51,12 +51,14 @@ export interface SplitText {
   /** In the order of the text. */
   readonly parts: readonly TextPart[];
   readonly faults: readonly PartFault[];
+  /** The text in its form, such as its tags, without the thoughts and what surrounds them. Empty: the text is nothing but thoughts. */
+  readonly withoutThoughts: string;
 }
 
 /** Splits what agents write by rules. The time is linear in the text. */
 export function createTextSplitter(rules: PartRules): (text: string) => SplitText {
   const rest = rules.rest ?? 'thinking';
-  if (rules.fields !== undefined) return (text) => new FieldSplit(rules.fields ?? {}, rest).split(text);
+  if (rules.fields !== undefined) return (text) => new FieldSplit(rules.fields ?? {}, rest, text).split(text);
   if (rules.sections !== undefined) return sectionSplitter(rules.sections, rest);
   const tags = new TagNames(rules.tags ?? {});
   return (text) => new TagSplit(tags, rest, text).split();
@@ -65,6 +67,33 @@ export function createTextSplitter(rules: PartRules): (text: string) => SplitTex
 class Split implements SplitText {
   readonly parts: TextPart[] = [];
   readonly faults: PartFault[] = [];
+  readonly #text: string;
+  /** Where thoughts begin and end in the text, in pairs. */
+  readonly #hidden: number[] = [];
+  /** What stands for a part of the text from its place on, because the thoughts in it are left out. */
+  readonly #instead = new Map<number, string>();
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  hide(start: number, end: number, instead = ''): void {
+    this.#hidden.push(start, end);
+    if (instead !== '') this.#instead.set(start, instead);
+  }
+
+  get withoutThoughts(): string {
+    const ranges: [start: number, end: number][] = [];
+    for (let at = 0; at < this.#hidden.length; at += 2)
+      ranges.push([this.#hidden[at] ?? 0, this.#hidden[at + 1] ?? 0]);
+    let [kept, at] = ['', 0];
+    for (const [start, end] of ranges.sort(([one], [other]) => one - other)) {
+      if (start > at) kept += this.#text.slice(at, start);
+      kept += this.#instead.get(start) ?? '';
+      at = Math.max(at, end);
+    }
+    return (kept + this.#text.slice(at)).trim();
+  }
 
   add(kind: TextPart['kind'], text: string, start: number, more: Partial<TextPart> = {}): void {
     if (kind === 'action' || !isBlank(text))
@@ -82,11 +111,12 @@ const mostOpen = 100;
 interface Frame {
   readonly name: string;
   readonly role: PartRole | 'unnamed';
+  /** Where its tag begins and ends. */
+  readonly tag: number;
   readonly start: number;
   readonly attributes: string;
-  readonly pieces: string[];
-  /** Where its first piece begins. */
-  first: number | null;
+  /** Where its pieces of the text begin and end, in pairs. */
+  readonly pieces: number[];
   depth: number;
 }
 
@@ -114,7 +144,7 @@ class TagSplit {
   readonly #tags: TagNames;
   readonly #text: string;
   readonly #rest: 'thinking' | 'chat';
-  readonly #split = new Split();
+  readonly #split: Split;
   #stack: Frame[] = [];
   #at = 0;
   /** The end of what an end without a beginning makes a thought. */
@@ -126,6 +156,7 @@ class TagSplit {
     this.#tags = tags;
     this.#rest = rest;
     this.#text = text;
+    this.#split = new Split(text);
     this.#reset(0);
   }
 
@@ -141,7 +172,10 @@ class TagSplit {
     this.#write(text.length);
     while (this.#stack.length > 1) this.#abandon();
     this.#flush(text.length);
-    if (this.#demoted > 0) this.#split.add('thinking', text.slice(0, this.#demoted), 0);
+    if (this.#demoted > 0) {
+      this.#split.add('thinking', text.slice(0, this.#demoted), 0);
+      this.#split.hide(0, this.#demoted);
+    }
     if (this.#split.parts.length > 1) this.#split.parts.sort((one, other) => one.start - other.start);
     return this.#split;
   }
@@ -150,6 +184,7 @@ class TagSplit {
     this.#split.parts.splice(0);
     this.#split.fault('unreadable', name);
     this.#split.add('thinking', this.#text, 0);
+    this.#split.hide(0, this.#text.length);
     return this.#split;
   }
 
@@ -162,10 +197,10 @@ class TagSplit {
     this.#stack.push({
       name: '',
       role: this.#rest,
+      tag: at,
       start: at,
       attributes: '',
       pieces: [],
-      first: null,
       depth: 0,
     });
   }
@@ -173,10 +208,21 @@ class TagSplit {
   /** Adds the text before a place to the open part. */
   #write(to: number): void {
     if (to > this.#at) {
-      this.#top.pieces.push(this.#text.slice(this.#at, to));
-      this.#top.first ??= this.#at;
+      const { pieces } = this.#top;
+      if (pieces.at(-1) === this.#at) pieces[pieces.length - 1] = to;
+      else pieces.push(this.#at, to);
     }
     this.#at = to;
+  }
+
+  #textOf(pieces: readonly number[]): string {
+    let text = '';
+    for (let at = 0; at < pieces.length; at += 2) text += this.#text.slice(pieces[at], pieces[at + 1]);
+    return text;
+  }
+
+  #hide(pieces: readonly number[]): void {
+    for (let at = 0; at < pieces.length; at += 2) this.#split.hide(pieces[at] ?? 0, pieces[at + 1] ?? 0);
   }
 
   #isOpen(name: string): boolean {
@@ -210,7 +256,7 @@ class TagSplit {
     this.#write(start);
     if (this.#stack.length === 1) this.#flush(start);
     if (role === 'unnamed') this.#split.fault('unnamed', name);
-    this.#stack.push({ name, role, attributes, start: end, pieces: [], first: null, depth: 1 });
+    this.#stack.push({ name, role, attributes, tag: start, start: end, pieces: [], depth: 1 });
     // A thought begins with the tag that nobody named.
     if (role === 'unnamed') this.#write(end);
     this.#at = end;
@@ -239,9 +285,10 @@ class TagSplit {
 
   /** Ends the open part. */
   #close(): void {
-    const { name, role, pieces, start, attributes } = this.#stack.pop() as Frame;
+    const { name, role, pieces, tag, start, attributes } = this.#stack.pop() as Frame;
+    if (role === 'unnamed' || role === 'thinking') this.#split.hide(tag, this.#at);
     addPart(this.#split, role === 'unnamed' ? 'thinking' : role, name, {
-      text: joined(pieces),
+      text: this.#textOf(pieces),
       start,
       fields: attributesIn(attributes),
     });
@@ -249,22 +296,24 @@ class TagSplit {
 
   /** Ends a part without its end. */
   #abandon(): void {
-    const { name, role, pieces, start, attributes } = this.#stack.pop() as Frame;
-    const text = joined(pieces);
+    const { name, role, pieces, tag, start, attributes } = this.#stack.pop() as Frame;
+    const text = this.#textOf(pieces);
     const isMark = isAction(role) && text.trim() === '';
     if (isAction(role))
       addPart(this.#split, role, name, { text: '', start, fields: attributesIn(attributes) });
     if (role !== 'unnamed' && !isMark) this.#split.fault('unclosed', name);
     this.#split.add('thinking', text, start);
+    if (!isAction(role)) this.#split.hide(tag, start);
+    this.#hide(pieces);
   }
 
   /** Writes the text outside every part: speech as one, thoughts each at its place. */
   #flush(end: number): void {
     const [root] = this.#stack;
     if (root === undefined || (this.#rest === 'chat' && end < this.#text.length)) return;
-    this.#split.add(this.#rest, joined(root.pieces), root.first ?? end);
+    this.#split.add(this.#rest, this.#textOf(root.pieces), root.pieces[0] ?? end);
+    if (this.#rest === 'thinking') this.#hide(root.pieces);
     root.pieces.length = 0;
-    root.first = null;
   }
 
   #tagAt(start: number): Tag | null {
@@ -341,10 +390,6 @@ function isNoTag(code: number, isEnd: boolean): boolean {
   return code === 60 || code === 62 || code === 61 || (!isEnd && (code === 45 || (code >= 48 && code <= 57)));
 }
 
-function joined(pieces: readonly string[]): string {
-  return pieces.length === 1 ? (pieces[0] ?? '') : pieces.join('');
-}
-
 function isBlank(text: string): boolean {
   const first = text.charCodeAt(0);
   return !(first > 32 && first < 127) && text.trim() === '';
@@ -362,11 +407,12 @@ function attributesIn(text: string): Record<string, string> {
 class FieldSplit {
   readonly #fields: ReadonlyMap<string, PartRole>;
   readonly #rest: 'thinking' | 'chat';
-  readonly #split = new Split();
+  readonly #split: Split;
 
-  constructor(fields: Readonly<Record<string, PartRole>>, rest: 'thinking' | 'chat') {
+  constructor(fields: Readonly<Record<string, PartRole>>, rest: 'thinking' | 'chat', text: string) {
     this.#fields = new Map(Object.entries(fields));
     this.#rest = rest;
+    this.#split = new Split(text);
   }
 
   split(text: string): SplitText {
@@ -376,10 +422,22 @@ class FieldSplit {
     if (value === null || isDeep(value)) return this.#whole(text, 'unreadable', '');
     const twice = [...this.#fields.keys()].find((key) => isTwice(text.slice(start, end), key, value));
     if (twice !== undefined) return this.#whole(text, 'doubled', twice);
-    for (const [key, item] of Object.entries(value)) this.#take(key, item ?? null, start);
-    for (const around of [text.slice(0, start), text.slice(end)]) {
-      const plain = around.replaceAll('```json', '').replaceAll('```', '');
-      this.#split.add(this.#rest, plain, around === text.slice(0, start) ? 0 : end);
+    const entries = Object.entries(value);
+    const said = entries.flatMap(([key, item]) => {
+      const kept = this.#take(key, item ?? null, start);
+      return kept === undefined ? [] : [[key, kept, kept === item] as const];
+    });
+    if (said.length < entries.length || said.some(([, , isSame]) => !isSame))
+      this.#split.hide(start, end, inForm(said, text.slice(start, end)));
+    const around = [text.slice(0, start), text.slice(end)].map((one) =>
+      one.replaceAll('```json', '').replaceAll('```', ''),
+    );
+    around.forEach((plain, at) => {
+      this.#split.add(this.#rest, plain, at === 0 ? 0 : end);
+    });
+    if (this.#rest === 'thinking' && (said.length === 0 || !around.every(isBlank))) {
+      this.#split.hide(0, start);
+      this.#split.hide(end, text.length);
     }
     return this.#split;
   }
@@ -387,38 +445,50 @@ class FieldSplit {
   #whole(text: string, kind: PartFault['kind'], name: string): SplitText {
     this.#split.fault(kind, name);
     this.#split.add('thinking', text, 0);
+    this.#split.hide(0, text.length);
     return this.#split;
   }
 
-  #take(key: string, value: JsonValue, start: number): void {
+  /** A value without the thoughts in it; undefined: nothing remains. */
+  #take(key: string, value: JsonValue, start: number): JsonValue | undefined {
     const role = this.#fields.get(key);
-    if (value === null || value === '') return;
-    if (role === undefined) {
-      this.#split.fault('unnamed', key);
-      this.#split.add('thinking', textOf(value), start);
-    } else if (Array.isArray(value) && (role === 'chat' || isWhisper(role)))
-      for (const item of value) this.#take(key, item, start);
-    else if (isWhisper(role) && role !== 'whisper') this.#takeWhisper(role, value, start);
+    if (value === null || value === '') return value;
+    if (role === undefined) this.#split.fault('unnamed', key);
+    else if (Array.isArray(value) && (role === 'chat' || isWhisper(role))) {
+      const said = value
+        .map((item) => this.#take(key, item, start))
+        .filter((item): item is JsonValue => item !== undefined);
+      const isSame = said.length === value.length && said.every((item, at) => item === value[at]);
+      return said.length === 0 ? undefined : isSame ? value : said;
+    } else if (isWhisper(role) && role !== 'whisper') return this.#takeWhisper(role, value, start);
     else if (isAction(role)) {
       const fields = isPlainObject(value) ? (value as JsonObject) : {};
       addPart(this.#split, role, key, { text: isPlainObject(value) ? '' : textOf(value), start, fields });
+      return value;
     } else if (role === 'chat' || role === 'whisper' || role === 'text')
-      this.#takeSpeech(role, key, value, start);
-    else this.#split.add('thinking', textOf(value), start);
+      return this.#takeSpeech(role, key, value, start);
+    this.#split.add('thinking', textOf(value), start);
+    return undefined;
   }
 
-  #takeSpeech(role: 'chat' | 'whisper' | 'text', key: string, value: JsonValue, start: number): void {
+  #takeSpeech(
+    role: 'chat' | 'whisper' | 'text',
+    key: string,
+    value: JsonValue,
+    start: number,
+  ): JsonValue | undefined {
     const isSpeech = typeof value === 'string' && !isMarked(value) && parsed(value) === null;
     if (!isSpeech) this.#split.fault('nested', key);
     const kind = !isSpeech ? 'thinking' : role === 'text' ? this.#rest : role;
     this.#split.add(kind, textOf(value), start);
+    return kind === 'thinking' ? undefined : value;
   }
 
   #takeWhisper(
     { to, message = 'message' }: { to: string; message?: string | undefined },
     value: JsonValue,
     start: number,
-  ): void {
+  ): JsonValue | undefined {
     const {
       [to]: receivers,
       [message]: text,
@@ -429,8 +499,20 @@ class FieldSplit {
       this.#split.add('thinking', textOf(other as JsonValue), start);
     }
     const names = [receivers ?? []].flat().flatMap((name) => (typeof name === 'string' ? namesIn(name) : []));
-    this.#split.add('whisper', textOf((text as JsonValue) ?? ''), start, { to: names });
+    const said = textOf((text as JsonValue) ?? '');
+    this.#split.add('whisper', said, start, { to: names });
+    if (isBlank(said)) return undefined;
+    return Object.keys(others).length === 0
+      ? value
+      : ({ [to]: receivers, [message]: text } as JsonObject as JsonValue);
   }
+}
+
+/** An object with some of its fields, on one line or on several as it was written. */
+function inForm(fields: readonly (readonly [string, JsonValue, boolean])[], written: string): string {
+  if (fields.length === 0) return '';
+  const value = Object.fromEntries(fields.map(([key, item]) => [key, item]));
+  return JSON.stringify(value, null, written.includes('\n') ? 2 : 0);
 }
 
 /** Whether a value has more levels than answers have. */
@@ -493,11 +575,12 @@ function sectionSplitter(
 ): (text: string) => SplitText {
   const named = byName(sections);
   return (text) => {
-    const split = new Split();
+    const split = new Split(text);
     let open: { role: PartRole; name: string; to: string[] } = { role: rest, name: '', to: [] };
-    let start = 0;
+    let [heading, start] = [0, 0];
     const close = (end: number) => {
       const said = text.slice(start, end).trim();
+      if (open.role !== 'chat' && !isWhisper(open.role) && !isAction(open.role)) split.hide(heading, end);
       if (open.name !== '' || said !== '')
         addPart(split, open.role, open.name, { text: said, start, fields: {}, to: open.to });
     };
@@ -510,7 +593,7 @@ function sectionSplitter(
         close(at);
         if (section === null) split.fault('unnamed', found.heading);
         open = { name: found.heading, role: section?.role ?? 'thinking', to: section?.to ?? [] };
-        start = at + found.length;
+        [heading, start] = [at, at + found.length];
       }
       at = end + 1;
     }

@@ -69,6 +69,37 @@ describe('createTextSplitter', () => {
     expect(inWords(text, { sections })).toEqual(parts);
   });
 
+  it.each([
+    ['<thinking>a</thinking>\n<speak>b</speak><wait/>', '<speak>b</speak><wait/>'],
+    ['a <speak>b <thinking>c</thinking><b>d</b></speak> e', '<speak>b <b>d</b></speak>'],
+    ['<whisper to="Bo">a <plan>b</plan></whisper>', '<whisper to="Bo">a </whisper>'],
+    ['<speak>a <whisper to="Bo">b</whisper> c', '<whisper to="Bo">b</whisper>'],
+    ['a</thinking><speak>b</speak>', '<speak>b</speak>'],
+    ['<wait> a', '<wait>'],
+    ['a <thinking>b', ''],
+  ])('keeps the form of %s without its thoughts', (text, without) => {
+    expect(createTextSplitter(tags)(text).withoutThoughts).toBe(without);
+  });
+
+  it.each([
+    ['{"thought":"a","say":"b"}', '{"say":"b"}'],
+    ['{"say":"b"}', '{"say":"b"}'],
+    ['```json\n{\n  "say": "b", "mood": 1\n}\n```', '```json\n{\n  "say": "b"\n}\n```'],
+    ['Hm.\n{"say":["b", {"a":1}]}', '{"say":["b"]}'],
+    ['{"whisper":{"to":"Bo","message":"a","why":"b"}}', '{"whisper":{"to":"Bo","message":"a"}}'],
+    ['{"thought":"a"}', ''],
+    ['say a', ''],
+  ])('keeps the form of the answer %s without its thoughts', (text, without) => {
+    const fields = { say: 'chat', thought: 'thinking', whisper: { to: 'to' } } as const;
+    expect(createTextSplitter({ fields })(text).withoutThoughts).toBe(without);
+  });
+
+  it('keeps the sections of a text without those of thoughts, with their headings', () => {
+    const split = createTextSplitter({ sections: { Speech: 'chat', Reasoning: 'thinking', Pass: 'action' } });
+    const text = 'Hm.\nReasoning: a\n## Speech\nb\n## Plan\nc\nPass:';
+    expect(split(text).withoutThoughts).toBe('## Speech\nb\nPass:');
+  });
+
   it.each(['<', '<speak', '</x>', '<speak><x></b>', '<whisper to="', '<say></b>', 'a:\n', '{"say":['])(
     'takes a time in proportion to a long text of %s',
     (anchor) => {
@@ -80,7 +111,7 @@ describe('createTextSplitter', () => {
             : tags,
       );
       const before = performance.now();
-      split(anchor.repeat(300_000 / anchor.length));
+      void split(anchor.repeat(300_000 / anchor.length)).withoutThoughts;
       // A time that grows with the square is minutes.
       expect(performance.now() - before).toBeLessThan(3_000);
     },
