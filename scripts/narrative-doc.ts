@@ -14,6 +14,9 @@ const treatments: Readonly<Record<Treatment, string>> = {
   lines: 'names, figures and facts at any depth, the first line of each text; no content',
   frames: 'the calls of a stack trace, without its message',
   delivery: 'the text of a decision on a delivery, which is talk; of any other decision nothing',
+  heard: 'as *said*; of a text of the engine or of a hook, which can be a file that it read, the first line',
+  summary:
+    'as *said*; of the blocks of code and the quotations in it together at most 200 characters, and `[…]` for the rest',
   observed: `the first parts of an observation, together at most ${longestObservation} characters; a text is cut, of an image, a document or a sound what names it stays, of an encoded value that does not fit its length`,
   attached:
     'what names each attachment: kind, type, digest, size, and the first line of its name and address; no text',

@@ -76,6 +76,46 @@ describe('a narrative', () => {
   });
 });
 
+describe('a narrative of texts for the model', () => {
+  const said = (type: string, data: NewEvent['data']) => toNarrative({ type, data } as NewEvent).data;
+
+  it('has the first line of what the engine or a hook wrote, and all that anybody else did', () => {
+    const text = 'Base directory: /skills/tidy\n\n# Tidy\nPut things away.';
+    for (const type of ['user:message', 'agent:given', 'agent:undelivered'])
+      expect(said(type, { text, source: { kind: 'system', hook: 'h' } }), type).toMatchObject({
+        text: 'Base directory: /skills/tidy',
+        leftOut: { text: 25 },
+      });
+    for (const source of [{ kind: 'user' }, { kind: 'external', what: 'service' }])
+      expect(said('user:message', { text, source }).text).toBe(text);
+  });
+
+  it('has blocks of code and quotations of a summary up to 200 characters in all, and each other line', () => {
+    const code = Array.from({ length: 10 }, (_, at) => `const value${at} = compute(${at});`);
+    const short = ['Fixed:', '```ts', 'a();', '```', '> one line', 'Done.'].join('\n');
+    expect(said('session:compaction', { summary: short }).summary).toBe(short);
+    const long = ['Fixed:', '  ~~~ts', ...code, '```', '  ~~~', 'Next:', '> later', '```', ...code].join(
+      '\n',
+    );
+    const { summary, leftOut } = said('session:compaction', { summary: long }) as {
+      summary: string;
+      leftOut: object;
+    };
+    expect(summary.split('\n')).toEqual([
+      'Fixed:',
+      '  ~~~ts',
+      ...code.slice(0, 7),
+      '[…]',
+      '  ~~~',
+      'Next:',
+      '[…]',
+      '```',
+      '[…]',
+    ]);
+    expect(said('session:compaction', { summary, leftOut: { ...leftOut } })).toEqual({ summary, leftOut });
+  });
+});
+
 const withType = (type: string, fields: Record<string, 'whole' | 'short'>): NarrativeRules => {
   const own = rules.ofType[type] ?? rules.ofCaptured[type] ?? rules.ofOthers;
   return { ...rules, ofType: { ...rules.ofType, [type]: { ...own, fields: { ...own.fields, ...fields } } } };
@@ -90,6 +130,7 @@ const mutants: Readonly<Record<string, NarrativeRules>> = {
   'what an agent observed': withType('agent:output', { parts: 'whole' }),
   'the text of any decision': withType('harness:hook_decision', { text: 'whole' }),
   'metadata as it is': withType('agent:tool_call', { metadata: 'whole' }),
+  'all of a message of the engine': withType('agent:undelivered', { text: 'whole' }),
   'a message with output of commands': withType('user:message', { text: 'whole' }),
   'the prompt of a task': withType('system:task_started', { prompt: 'short' }),
   'the replay of an inference': withType('agent:inference', { replay: 'whole' }),

@@ -85,6 +85,28 @@ const progress: readonly JsonObject[] = [
   { type: 'kind_of_tomorrow', lastLine: canary('p5') },
 ];
 
+/** What the engine writes in the user's name, in the shapes of `isMeta` records of 2.0 and 2.1. */
+const engineTexts = [
+  `Base directory for this skill: /srv/shop/.claude/skills/tidy\n\n# Tidy\n${canary('skill')}`,
+  `Review target: GitHub pull request \`36\`.\n\n${canary('command_file')}`,
+  `Contents of /srv/shop/CLAUDE.md:\n\n${canary('memory_file')}`,
+  `Stop hook feedback:\n${canary('hook_output')}`,
+];
+
+/** A summary as Claude Code writes it: code sections hold pieces of files. */
+const summary = [
+  'This session is being continued from a previous conversation.',
+  '3. Files and Code Sections:',
+  '   - `state.go`: added the field `TranscriptPath`',
+  '     ```go',
+  ...Array.from({ length: 9 }, (_, at) => `     // line ${at} of a file that was read, in full length`),
+  `     ${canary('code_in_summary')}`,
+  '     ```',
+  '   > a quotation of a page',
+  `   > ${canary('quotation')}`,
+  '4. Errors and fixes: the field was missing.',
+].join('\n');
+
 /** A transcript with the same canaries. Records are numbered in order. */
 const transcript = [
   (at: number) => answer(at, call('t1', 'Write', { file_path: '/a', content: canary('input') })),
@@ -94,6 +116,8 @@ const transcript = [
   ...attachments.map((attachment) => (at: number) => record(at, { type: 'attachment', attachment })),
   ...progress.map((data) => (at: number) => record(at, { type: 'progress', data })),
   ...shellTexts.map((text) => (at: number) => prompt(at, text)),
+  ...engineTexts.map((text) => (at: number) => prompt(at, text, { isMeta: true })),
+  (at: number) => prompt(at, summary, { isCompactSummary: true }),
   (at: number) => prompt(at, 'Go on.', { planContent: canary('plan') }),
   (at: number) =>
     record(

@@ -1,4 +1,10 @@
-import { openDispatchStore, type RunDispatchOptions, runDispatch, startDispatch } from '@hansard/dispatch';
+import {
+  describeFailure,
+  openDispatchStore,
+  type RunDispatchOptions,
+  runDispatch,
+  startDispatch,
+} from '@hansard/dispatch';
 import { type CapturedEvent, type NewEvent, newEvent } from '@hansard/events';
 import type { AgentRunRequest, DispatchStoreProvider } from '@hansard/provider';
 import { createMemoryStore } from '@hansard/store-memory';
@@ -335,5 +341,20 @@ describe('a dispatch whose store fails', () => {
       },
     }));
     await expect(runDispatch(prepare(provider).options({ agent: yields() }))).rejects.toThrow('disk full');
+  });
+});
+
+describe('the record of an error', () => {
+  it('names its causes in the first line, each once, and the code of the nearest one that has any', () => {
+    const socket = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:1'), { code: 'ECONNREFUSED' });
+    const fetched = new TypeError('fetch failed\nTry again.', { cause: socket });
+    expect(describeFailure(new Error('The model does not answer', { cause: fetched }))).toMatchObject({
+      message: 'The model does not answer: fetch failed: connect ECONNREFUSED 127.0.0.1:1',
+      code: 'ECONNREFUSED',
+    });
+    const stated = new Error(`fetch failed: ${socket.message}\nTwice.`, { cause: socket });
+    expect(describeFailure(stated).message).toBe(stated.message);
+    const round = new Error('round');
+    expect(describeFailure(Object.assign(round, { cause: round })).message).toBe('round');
   });
 });

@@ -127,6 +127,8 @@ const namingFields: ReadonlySet<string> = new Set([
  * - `delivery`: the text of a decision on a delivery, which is talk; of any other decision nothing.
  * - `observed`: the first parts of an observation, together at most 2,000 characters. A text that does not fit is cut, and no part
  *   follows it; of an image, a document or a sound what names it stays, and of an encoded value that does not fit its length.
+ * - `heard`: as `said`; of a text of the engine or a hook, which can be a file that it read, the first line.
+ * - `summary`: as `said`; of the blocks of code and the quotations in it, together at most 200 characters.
  * - `attached`: what names each attachment: kind, type, digest, size and the first line of its name and address. No text.
  * - `short`: figures and texts of one line and at most 200 characters, at any depth. Without `contentFields`; of `objects` only
  *   what `names` keeps.
@@ -137,6 +139,8 @@ const namingFields: ReadonlySet<string> = new Set([
 export type Treatment =
   | 'whole'
   | 'said'
+  | 'heard'
+  | 'summary'
   | 'command'
   | 'line'
   | 'lines'
@@ -182,7 +186,7 @@ const narrativeFields: Readonly<Record<KnownEventType, KeptFields>> = {
   'agent:given': {
     fields: {
       role: 'whole',
-      text: 'said',
+      text: 'heard',
       thinking: 'whole',
       toolCalls: 'names',
       toolCallId: 'whole',
@@ -194,7 +198,7 @@ const narrativeFields: Readonly<Record<KnownEventType, KeptFields>> = {
   },
   'agent:terminated': { fields: { reason: 'line' } },
   'agent:revived': { fields: { reason: 'line', missed: 'whole', missingTools: 'whole' } },
-  'agent:undelivered': { fields: { text: 'said', source: 'lines', parts: 'attached' } },
+  'agent:undelivered': { fields: { text: 'heard', source: 'lines', parts: 'attached' } },
   'agent:system_prompt': { fields: { text: 'whole', outcomesOf: 'whole' } },
   'agent:text': { fields: { text: 'whole', withheld: 'whole' } },
   'agent:rejected': {
@@ -218,7 +222,7 @@ const narrativeFields: Readonly<Record<KnownEventType, KeptFields>> = {
   'agent:message_sent': { fields: { text: 'said', to: 'whole' } },
   'agent:output': { fields: { parts: 'observed' } },
   'user:message': {
-    fields: { text: 'said', source: 'lines', parts: 'attached', command: 'whole', withheld: 'whole' },
+    fields: { text: 'heard', source: 'lines', parts: 'attached', command: 'whole', withheld: 'whole' },
   },
   'content:stored': { fields: { sha256: 'whole', size: 'whole' } },
   'request:stored': { fields: { tools: 'lines', parameters: 'short' } },
@@ -238,7 +242,13 @@ const narrativeFields: Readonly<Record<KnownEventType, KeptFields>> = {
     },
   },
   'session:compaction': {
-    fields: { trigger: 'line', preTokens: 'whole', postTokens: 'whole', summary: 'said', keptFrom: 'whole' },
+    fields: {
+      trigger: 'line',
+      preTokens: 'whole',
+      postTokens: 'whole',
+      summary: 'summary',
+      keptFrom: 'whole',
+    },
   },
   'session:rewind': { fields: { keptThrough: 'whole', left: 'whole' } },
   'session:fork': { fields: { from: 'whole', kind: 'whole', through: 'whole', usage: 'lines' } },

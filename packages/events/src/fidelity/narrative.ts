@@ -198,6 +198,14 @@ class NarrowedData {
         return isText && /^\s*<command-/.test(value)
           ? this.#counted(key, value, withoutCommandOutput(value))
           : undefined;
+      case 'heard':
+        return isText && isEngine(this.#data)
+          ? this.#counted(key, value, firstLine(withoutCommandOutput(value)) ?? '')
+          : this.#treat('said', key, value);
+      case 'summary':
+        return isText
+          ? this.#counted(key, value, withoutQuotations(withoutCommandOutput(value)))
+          : this.#short(key, value);
       case 'said':
         return isText ? this.#counted(key, value, withoutCommandOutput(value)) : this.#short(key, value);
       case 'line':
@@ -363,6 +371,35 @@ function namedMedia(part: MediaPart): JsonObject {
   for (const [key, value] of Object.entries({ mediaType, sha256, size: bytes, isKept, name, url }))
     if (value !== undefined) kept[key] = typeof value === 'string' ? (firstLine(value) ?? '') : value;
   return kept;
+}
+
+/** Whether the engine or a hook wrote a message, and nobody that takes part. */
+function isEngine({ source }: JsonObject): boolean {
+  return typeof source === 'object' && source !== null && !Array.isArray(source) && source.kind === 'system';
+}
+
+/** What stands for left-out lines of a quotation. */
+const leftOutLines = '[…]';
+
+/** A text whose blocks of code and quotations have together at most 200 characters. Of a longer one the first lines stay. */
+function withoutQuotations(text: string): string {
+  let [room, fence, isCut] = [longestLine, '', false];
+  const kept: string[] = [];
+  for (const line of text.split('\n')) {
+    const mark = /^[\s>]*(`{3,}|~{3,})/.exec(line)?.[1] ?? '';
+    const isEdge = mark !== '' && (fence === '' || (mark.startsWith(fence) && line.trim().endsWith(mark)));
+    if (isEdge) fence = fence === '' ? mark : '';
+    const isQuoted = !isEdge && (fence !== '' || /^\s*>/.test(line)) && line.trim() !== leftOutLines;
+    if (isQuoted && line.length > room) {
+      if (!isCut) kept.push(leftOutLines);
+      [room, isCut] = [0, true];
+      continue;
+    }
+    if (isQuoted) room -= line.length;
+    else isCut = false;
+    kept.push(isEdge ? shortened(line, longestLine) : line);
+  }
+  return kept.join('\n');
 }
 
 function framesOf(stack: string): string {
