@@ -204,7 +204,7 @@ export interface ClaudeLog {
   summary(): ClaudeLogSummary;
   /**
    * See `OpenLog` of `@hansard/provider`: true for a message of a sub-agent that both its file and the progress of
-   * its caller hold, and for a prompt of an agent that another sub-agent called.
+   * its caller hold.
    */
   isInSeveralRecords?(eventId: string): boolean;
   /**

@@ -31,9 +31,10 @@ function writeUpTo(folder: LogFolder, lines: readonly WrittenLine[], bytes: numb
   }
 }
 
-async function stateOf(store: DispatchStore) {
+async function stateOf(store: DispatchStore, order?: 'any') {
   const [envelope] = await store.getDispatchEnvelopes(task);
-  const events = await store.getDispatchEvents(task, envelope?.dispatchId ?? '');
+  const recorded = await store.getDispatchEvents(task, envelope?.dispatchId ?? '');
+  const events = order === 'any' ? recorded.toSorted((a, b) => (a.id < b.id ? -1 : 1)) : recorded;
   return {
     // The first two say where an import continues. Events of several files can be in another order there.
     envelope: { ...envelope, folded: null, source: { ...envelope?.source, kept: null, run: null } },
@@ -66,7 +67,12 @@ function withOddValues(lines: readonly WrittenLine[], random: () => number): Wri
   });
 }
 
-async function growAndCompare(lines: readonly WrittenLine[], ends: readonly number[], label: string) {
+async function growAndCompare(
+  lines: readonly WrittenLine[],
+  ends: readonly number[],
+  label: string,
+  order?: 'any',
+) {
   using folder = new LogFolder();
   await using grown = openDispatchStore(createMemoryStore());
   let open = 0;
@@ -76,8 +82,8 @@ async function growAndCompare(lines: readonly WrittenLine[], ends: readonly numb
     await importAll(grown, [path], { task });
     await using fresh = openDispatchStore(createMemoryStore());
     await importAll(fresh, [path], { task });
-    const state = await stateOf(grown);
-    expect(state, `${label}, ${end} bytes`).toEqual(await stateOf(fresh));
+    const state = await stateOf(grown, order);
+    expect(state, `${label}, ${end} bytes`).toEqual(await stateOf(fresh, order));
     if ((state.envelope.openCalls ?? []).length > 0) open += 1;
   }
   return open;
@@ -113,6 +119,40 @@ describe('a session that was imported after every line', () => {
       );
       const ends = [...cuts.sort((one, other) => one - other), all];
       expect(await growAndCompare(lines, ends, `seed ${seed}`)).toBeGreaterThan(3);
+    },
+  );
+
+  it.each([33, 41, 132])(
+    'has the same where the files of sub-agents and teammates come later than the session (seed %i)',
+    async (seed) => {
+      const random = randomFrom(seed);
+      const delays = new Map<string, number>();
+      const delayOf = (agent: string) => {
+        const delay = delays.get(agent) ?? random() * 40;
+        delays.set(agent, delay);
+        return delay;
+      };
+      const agentOf = (file: string) => /agent-(\w+)/.exec(file)?.[1];
+      const written = randomSession(seed, 60);
+      const last = new Map(written.map(({ file }, at) => [agentOf(file), at]));
+      const lines = written
+        .map((line, at) => {
+          const agent = agentOf(line.file);
+          return { line, at: agent === undefined ? at : (last.get(agent) ?? at) + delayOf(agent) };
+        })
+        .sort((one, other) => one.at - other.at)
+        .map(({ line }) => line);
+      expect(lines.some(({ text }) => text.includes('teammate-message'))).toBe(true);
+      // A file of an agent comes as a whole.
+      let bytes = 0;
+      const ends: number[] = [];
+      for (const [at, { file, text }] of lines.entries()) {
+        bytes += Buffer.byteLength(text);
+        const next = lines[at + 1]?.file;
+        const isWhole = next === undefined || agentOf(file) === undefined || agentOf(next) !== agentOf(file);
+        if (isWhole && (next === undefined || random() < 0.2)) ends.push(bytes);
+      }
+      expect(await growAndCompare(lines, ends, `seed ${seed}`, 'any')).toBeGreaterThan(0);
     },
   );
 });

@@ -61,11 +61,12 @@ describe('a session of Claude Code', () => {
     const calls = [{ type: 'tool_use', id: 'c1', name: 'Agent', input }];
     const results = [{ type: 'tool_result', tool_use_id: 'c1', content: 'Spawned.' }];
     const toolUseResult = { status: 'teammate_spawned', name: 'alice' };
+    const note = '<teammate-message teammate_id="alice">\nSeven.\n</teammate-message>';
     const main = [
       first,
       { ...rest[0], type: 'assistant', message: { ...message('assistant', calls), id: 'm1' } },
       { ...rest[1], message: message('user', results), toolUseResult },
-      rest[2],
+      { ...rest[2], message: message('user', [{ type: 'text', text: note }]) },
     ].filter((record) => record !== undefined);
     const agent = rest.slice(3, 5).map((record) => ({ ...record, isSidechain: true, agentId: 'a1' }));
     const meta = JSON.stringify({ name: 'alice', taskKind: 'in_process_teammate' });

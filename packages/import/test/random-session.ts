@@ -23,6 +23,8 @@ interface Agent extends Thread {
   readonly caller: Thread;
   readonly call: string;
   readonly isAsync: boolean;
+  /** Of a teammate. */
+  readonly name: string | null;
 }
 
 /**
@@ -119,14 +121,22 @@ class RandomSession {
       caller,
       call,
       isAsync: this.#chance(0.4),
+      // Claude Code gives no two teammates of a session one name.
+      name: caller === this.#main && this.#chance(0.3) ? `mate-${agentId}` : null,
     };
     this.#agents.push(agent);
-    if (this.#chance(0.6)) {
-      const meta = { agentType: 'Explore', description: 'Look', toolUseId: call };
+    if (agent.name !== null || this.#chance(0.6)) {
+      const meta =
+        agent.name === null
+          ? { agentType: 'Explore', description: 'Look', toolUseId: call }
+          : { agentType: 'Explore', name: agent.name, taskKind: 'in_process_teammate' };
       const file = agent.file.replace(/\.jsonl$/, '.meta.json');
       this.#lines.push({ file, text: JSON.stringify(meta) });
     }
-    if (agent.isAsync) this.#result(caller, call, { toolUseResult: { status: 'async_launched', agentId } });
+    if (agent.name !== null)
+      this.#result(caller, call, { toolUseResult: { status: 'teammate_spawned', name: agent.name } });
+    else if (agent.isAsync)
+      this.#result(caller, call, { toolUseResult: { status: 'async_launched', agentId } });
     else if (this.#chance(0.5))
       this.#record(caller, {
         type: 'progress',
@@ -138,10 +148,19 @@ class RandomSession {
   }
 
   #endAgent(): void {
-    const at = this.#below(this.#agents.length);
-    const [agent] = this.#agents.splice(at, 1);
+    // An agent waits for those that it called.
+    const isFree = (one: Agent) => this.#agents.every(({ caller }) => caller !== one);
+    const free = this.#agents.filter(isFree);
+    const agent = free[this.#below(free.length)];
     if (agent === undefined) return;
     this.#answer(agent);
+    if (!isFree(agent)) return;
+    this.#agents.splice(this.#agents.indexOf(agent), 1);
+    if (agent.name !== null) {
+      const note = `<teammate-message teammate_id="${agent.name}">\nAnswer 1\n</teammate-message>`;
+      this.#record(this.#main, { type: 'user', message: { role: 'user', content: note } });
+      return;
+    }
     if (agent.isAsync) {
       const content = `<task-notification>\n<task-id>${agent.agentId}</task-id>\n<result>Answer 1</result>`;
       this.#record(this.#main, {

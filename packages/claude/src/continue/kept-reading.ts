@@ -35,7 +35,7 @@ export function isTranscriptRecord(value: JsonValue): boolean {
 }
 
 /** Changes with each change of the mapping, because a session is continued only by the mapping that began it. */
-export const keptVersion = 12;
+export const keptVersion = 13;
 
 /**
  * What a reading needs to continue an earlier one: places in the files, ids and counts, but no content. JSON, because it is

@@ -79,8 +79,6 @@ export class MappingState {
   readonly outcomes = new Map<string, NotedOutcome>();
   /** The answers of sub-agents, by agent. */
   readonly answers = new Map<string, Answer>();
-  /** The ids of the members of a team that have a file, by name. */
-  readonly members = new Map<string, string>();
   /** The compactions whose boundary names the message that will hold their summary, by the uuid of that message. */
   readonly compactions = new Map<string, AwaitedSummary>();
   /** The latest `system/init` of each session. */

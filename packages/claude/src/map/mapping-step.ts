@@ -135,11 +135,8 @@ export class MappingStep {
   announce(agent: SubAgent | undefined, languageModel?: string, about = this.message): void {
     if (agent === undefined || agent.announced) return;
     if (agent.waiting === undefined) this.writeCreated(agent, about, this.events.timestamp, languageModel);
-    else if (agent.toolCallId !== undefined) {
+    else if (agent.toolCallId !== undefined)
       this.writeCreated(agent, agent.waiting.about, agent.waiting.timestamp);
-      // Its prompts name the caller.
-      if (this.state.calls.get(agent.toolCallId)?.agentId !== undefined) this.state.horizon.missed();
-    }
   }
 
   /** Writes the `agent:created` of a sub-agent, with the call that started it if that is known. */

@@ -144,8 +144,8 @@ function mapText(
     return;
   }
   const { origin } = step.message;
-  const { members, fidelity } = step.state;
-  const context = { origin, members, fidelity, otherwise: sourceOf(step, agent) };
+  const { fidelity } = step.state;
+  const context = { origin, fidelity, otherwise: sourceOf(step, agent) };
   const { details } = blockDetails(fields, ['text', 'parts']);
   for (const [index, said] of spokenIn(text, context).entries()) {
     const data = index === 0 ? { ...said, ...attachmentsOf(fields) } : said;

@@ -204,8 +204,8 @@ function mapText(step: TranscriptStep, block: JsonValue, links: PromptLinks, sou
   }
   const { details = {} } = blockDetails(fields, ['text', 'parts']);
   const { attachment, origin = asObject(attachment)?.origin } = step.message;
-  const { members, fidelity } = step.state;
-  const context = { origin, members, fidelity, otherwise: source };
+  const { fidelity } = step.state;
+  const context = { origin, fidelity, otherwise: source };
   for (const [index, said] of spokenIn(text, context).entries()) {
     const data = index === 0 ? { ...said, ...attachmentsOf(fields) } : said;
     step.events.event('user:message', withDetails(data, details), { ...links, ...reportLinks(step, text) });
@@ -257,9 +257,8 @@ function sourceOf(step: TranscriptStep, block: JsonValue, agent: SubAgent | unde
     return { kind: 'system', ...definedOnly({ hook: hookIn(text) }) };
   if (agent === undefined) return { kind: 'user' };
   if (isFirst && text === 'Warmup' && String(version).startsWith('2.0.')) return { kind: 'system' };
-  const caller = step.state.calls.get(agent.toolCallId)?.agentId;
-  if (caller !== undefined) step.transcript.ofNested.add(asName(step.message.uuid) ?? '');
-  return { kind: 'agent', ...definedOnly({ agentId: caller }) };
+  // Which agent called it is in the record of the call, which can be in another file.
+  return { kind: 'agent' };
 }
 
 const progressTypes: ReadonlyMap<string, EventType> = new Map([

@@ -17,8 +17,6 @@ export interface Spoken {
 /** Facts about a text that its record states. */
 interface SpokenContext {
   readonly origin: JsonValue | undefined;
-  /** The ids of teammates that have a file, by name. */
-  readonly members: ReadonlyMap<string, string>;
   /** The speaker where neither the text nor the origin names one. */
   readonly otherwise: Source;
   readonly fidelity: Fidelity;
@@ -27,14 +25,14 @@ interface SpokenContext {
 const engine: Source = { kind: 'system' };
 
 /** The speakers of a text, in its order. Never empty. */
-export function spokenIn(text: string, { origin, members, otherwise, fidelity }: SpokenContext): Spoken[] {
+export function spokenIn(text: string, { origin, otherwise, fidelity }: SpokenContext): Spoken[] {
   if (isOfEngine(text)) return [{ text, source: engine }];
   const command = commandIn(text, otherwise, fidelity);
   if (command !== null) return [command];
   const fields = asObject(origin) ?? {};
   const kind = asText(fields.kind);
   const notes = kind === undefined || kind === 'peer' ? teammateNotes(text) : null;
-  if (notes !== null) return notes.map((note) => fromTeammate(note, members));
+  if (notes !== null) return notes.map(fromTeammate);
   if (kind === 'peer') return [fromPeer(text, fields)];
   if (kind === 'channel') return [fromChannel(text, fields, otherwise)];
   return [{ text, source: otherwise }];
@@ -199,13 +197,11 @@ function teammateNotes(text: string): TeammateNote[] | null {
 /** The lead of a team is the dispatched agent. */
 export const lead = 'team-lead';
 
-function fromTeammate(
-  { teammate, body, wrapped }: TeammateNote,
-  members: ReadonlyMap<string, string>,
-): Spoken {
+/** A record names a teammate by the name alone. Its file, which may come later, has the id. */
+function fromTeammate({ teammate, body, wrapped }: TeammateNote): Spoken {
   if (teammate === 'system' || isTeamSignal(body)) return { text: body, source: engine, wrapped };
-  const agentId = teammate === lead ? undefined : (members.get(teammate) ?? asId(teammate));
-  return { text: body, source: { kind: 'agent', ...definedOnly({ agentId }) }, wrapped };
+  const named = teammate === lead ? {} : { name: teammate };
+  return { text: body, source: { kind: 'agent', ...named }, wrapped };
 }
 
 /** Whether a body is a message of the engine about a teammate, such as an `idle_notification`. */

@@ -119,9 +119,8 @@ export class TranscriptMapping {
     if (agentId !== undefined && asName(toolUseId) !== undefined)
       this.#state.agents.link(agentId, String(toolUseId));
     if (agent !== undefined && asName(member) !== undefined) {
-      const isOnly = !this.#state.members.has(String(member));
+      const isOnly = !this.#teammates.has(String(member));
       this.#teammates.set(String(member), isOnly ? agentId : undefined);
-      this.#state.members.set(String(member), agent);
     }
     return {
       agentId: agent,
@@ -330,21 +329,22 @@ export class TranscriptMapping {
 
   /**
    * Ends the session: writes the `agent:created` of agents whose call is not known. One that a call without a result may have
-   * started still waits.
+   * started still waits, and so does one whose call is in a file that is not there.
    */
   end(): CapturedEvent[] {
     const step = MappingStep.of(this.#state, {}, null, {});
     for (const agent of this.#state.agents.waiting) {
       const { time, timestamp, about } = agent.waiting;
-      if (!this.#state.calls.isOpenSince(time)) step.writeCreated(agent, about, timestamp);
+      const { calls } = this.#state;
+      const mayBeCalled = agent.toolCallId !== undefined || calls.isOpenSince(time);
+      if (calls.has(agent.toolCallId) || !mayBeCalled) step.writeCreated(agent, about, timestamp);
     }
     return this.#finish(step, 'end');
   }
 
   /** See `ClaudeLog`. */
   isInSeveralRecords(eventId: string): boolean {
-    const { progress, ofNested } = this.#state;
-    return progress.has(eventId) || ofNested.has(eventId.replace(/\.\d+$/, ''));
+    return this.#state.progress.has(eventId);
   }
 
   /** The events that model messages which are not over become. */

@@ -276,8 +276,6 @@ export class TranscriptState extends MappingState {
   /** Agents that have a file of their own. */
   readonly agentsWithFile = new Set<string>();
   readonly progress = new ProgressMessages();
-  /** The prompts of agents that another agent called. Without the record of that call, they do not name the other agent. */
-  readonly ofNested = new Set<string>();
   /** Sessions with a `session:init`. */
   readonly begun = new Set<string>();
   /** The content of the metadata file beside a sub-agent's transcript. */

@@ -125,7 +125,7 @@ describe('the speaker of a user message', () => {
     const { events } = mapMessages([user('hi', { origin }), user(note, { uuid: 'u2' })]);
     expect(ofType(events, 'user:message').map(({ data }) => [data.source, data.text])).toEqual([
       [{ kind: 'external', what: 'session', name: 'ledger' }, 'hi'],
-      [{ kind: 'agent', agentId: 'alice' }, 'Seven.'],
+      [{ kind: 'agent', name: 'alice' }, 'Seven.'],
     ]);
   });
 });

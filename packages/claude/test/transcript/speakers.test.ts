@@ -198,14 +198,14 @@ describe('the messages of teammates', () => {
     const all = [note('alice', 'There are seven owls.'), note('bob', signal), note('system', 'bob left')];
     const { events } = await readTranscript(lines(prompt(1, all.join('\n\n'))));
     expect(events.map(({ id, data }) => [id, data.source, data.text])).toEqual([
-      [uuid(1), { kind: 'agent', agentId: 'alice' }, 'There are seven owls.'],
+      [uuid(1), { kind: 'agent', name: 'alice' }, 'There are seven owls.'],
       [`${uuid(1)}.1`, system, signal],
       [`${uuid(1)}.2`, system, 'bob left'],
     ]);
     expect(events[0]?.data).toMatchObject({ wrapped: all[0] });
   });
 
-  it('name the agent of a teammate that has a file, and the lead in that file', async () => {
+  it('name a teammate as the record does, also if it has a file, and the lead in that file', async () => {
     const side = { isSidechain: true, agentId: 'acount23', timestamp: '2026-03-01T09:30:02.000Z' };
     const { events } = await readTranscript(lines(prompt(1, 'Count.'), prompt(5, note('alice', 'Seven.'))), {
       beside: {
@@ -219,7 +219,7 @@ describe('the messages of teammates', () => {
     const said = events.filter(({ type }) => type === 'user:message');
     expect(said.map(({ data }) => [data.source, data.text])).toEqual([
       [{ kind: 'user' }, 'Count.'],
-      [{ kind: 'agent', agentId: 'acount23' }, 'Seven.'],
+      [{ kind: 'agent', name: 'alice' }, 'Seven.'],
       [{ kind: 'agent' }, 'Count the owls.'],
     ]);
     expect(events.find(({ type }) => type === 'agent:created')?.data).toMatchObject({ name: 'alice' });

@@ -105,7 +105,7 @@ describe('the files of sub-agents', () => {
       { ...reported(13, 'toolu_2', 'deep', 'a2'), ...side('a1'), timestamp: at(4) },
       answer(14, text('found'), {}, { ...side('a1'), timestamp: at(5) }),
     );
-    const { events, log } = await readTranscript(
+    const { events } = await readTranscript(
       lines(answer(1, task('toolu_1')), reported(6, 'toolu_1', 'found', 'a1')),
       {
         beside: {
@@ -120,10 +120,11 @@ describe('the files of sub-agents', () => {
       [uuid(6), uuid(14)],
     ]);
     expect(events.find(({ id }) => id === uuid(21))).toMatchObject({
-      data: { source: { kind: 'agent', agentId: 'a1' } },
+      agentId: 'a2',
+      data: { source: { kind: 'agent' } },
     });
-    // Before the result, nothing says who called it: the prompt that a store has by then stays.
-    expect(log.isInSeveralRecords?.(uuid(21))).toBe(true);
+    const created = events.find(({ id }) => id === 'a2:created');
+    expect(created?.cause).toBe(uuid(12));
   });
 
   it('whose agent no record names are read last, and have no cause', async () => {

@@ -20,7 +20,7 @@ export function traceOf(
 ): TraceContent | null {
   if (isEventOf(event, 'user:message')) {
     const { text: message, source } = event.data;
-    const from = source.kind === 'agent' ? nameOf(source.agentId) : source.kind;
+    const from = source.kind === 'agent' ? nameOf(source.agentId ?? source.name) : source.kind;
     return { event_type: 'AGENT_REQUEST', payload: { from, message } };
   }
   if (isEventOf(event, 'agent:tool_call')) {

@@ -408,10 +408,15 @@ export class RecordDeriver {
     }
     const source = entry.message.role === 'user' ? { source: sourceName(entry.message, this.#names) } : {};
     const sourceField = dialect.sourceKey === null ? {} : source;
-    // No dialect can say what in the outside world, or which hook, sent a message.
-    const { what, hook } = entry.message.source ?? {};
+    // No dialect can say what in the outside world, which hook, or which agent without an id, sent a message.
+    const { kind, what, hook, name, agentId } = entry.message.source ?? {};
     const lost = new Set(links.lost);
-    if (what !== undefined || hook !== undefined) lost.add('source');
+    if (
+      what !== undefined ||
+      hook !== undefined ||
+      (kind === 'agent' && agentId === undefined && name !== undefined)
+    )
+      lost.add('source');
     // It looks like a message of its own.
     if (isRest) lost.add('message_id');
     const record = entryRecord(dialect, first.id, entry, sourceField, links);

@@ -1,7 +1,7 @@
 import { neutraliseControlsInLine } from '@hansard/events/plain';
 import { shortId } from '@hansard/facts';
 import type { LogIndex } from '../log/log-index.ts';
-import type { Speaker } from '../log/saying.ts';
+import { isDispatchedAgent, isNamedOnly, type Speaker } from '../log/saying.ts';
 import { dispatchedAgent } from '../words/hearing-words.ts';
 
 /** The label of an agent for a line of text, with control characters made visible. */
@@ -13,6 +13,7 @@ export function agentLabel({ agents }: LogIndex, agentId: string): string {
 export function speakerLabel(index: LogIndex, speaker: Speaker): string {
   const { kind, agentId = '', dispatchId, hook, name } = speaker;
   if (isDispatchedAgent(speaker)) return agentLabel(index, '') || dispatchedAgent;
+  if (isNamedOnly(speaker)) return neutraliseControlsInLine(speaker.name);
   if (kind !== 'agent' || speaker.agentId === undefined) return sourceLabel(speaker);
   // Its id says nothing about the agents of this log.
   if (dispatchId !== undefined && hook === undefined)
@@ -20,11 +21,6 @@ export function speakerLabel(index: LogIndex, speaker: Speaker): string {
   // A record can name an agent of which the log has nothing else.
   if (name !== undefined && !index.agents.has(agentId)) return neutraliseControlsInLine(name);
   return agentLabel(index, agentId);
-}
-
-/** Whether a message is from the dispatched agent itself, which has no id. */
-export function isDispatchedAgent({ kind, agentId = '', dispatchId, hook, name }: Speaker): boolean {
-  return kind === 'agent' && agentId === '' && (dispatchId ?? hook ?? name) === undefined;
 }
 
 /**

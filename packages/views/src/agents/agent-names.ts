@@ -4,7 +4,8 @@ import { isReadableAs, neutraliseControlsInLine } from '@hansard/events/plain';
 /** The names of the agents of one dispatch, for a reader that takes its events one by one. */
 export class AgentNames {
   readonly #names = new Map<string, string>();
-  readonly #bearers = new Map<string, number>();
+  /** The ids of the agents with a name. */
+  readonly #bearers = new Map<string, string[]>();
 
   /** Reads the name that an event gives an agent. Most events give none. */
   learn(event: CapturedEvent): void {
@@ -19,7 +20,9 @@ export class AgentNames {
     if (this.#names.has(agentId)) return;
     const name = neutraliseControlsInLine(given);
     this.#names.set(agentId, name);
-    this.#bearers.set(name, (this.#bearers.get(name) ?? 0) + 1);
+    const bearers = this.#bearers.get(name);
+    if (bearers === undefined) this.#bearers.set(name, [agentId]);
+    else bearers.push(agentId);
   }
 
   /**
@@ -30,6 +33,12 @@ export class AgentNames {
     const id = neutraliseControlsInLine(agentId);
     const name = this.#names.get(agentId);
     if (name === undefined) return id;
-    return this.#bearers.get(name) === 1 || id === '' ? name : `${name} ${id}`;
+    return this.#bearers.get(name)?.length === 1 || id === '' ? name : `${name} ${id}`;
+  }
+
+  /** The id of the only agent with a name. Null: none has it yet, or several have it. */
+  bearerOf(name: string): string | null {
+    const [bearer = null, ...others] = this.#bearers.get(neutraliseControlsInLine(name)) ?? [];
+    return others.length === 0 ? bearer : null;
   }
 }

@@ -90,6 +90,12 @@ export function agentsNamed(
   return all.filter(({ name, label }) => name?.toLowerCase() === wanted || label.toLowerCase() === wanted);
 }
 
+/** The id of the only agent with an id, name or label. Null: there is none, or several. */
+export function idOfName(agents: ReadonlyMap<string, LogAgent>, name: string): string | null {
+  const [agent, ...others] = agentsNamed({ agents }, name);
+  return agent === undefined || others.length > 0 ? null : agent.agentId;
+}
+
 /**
  * The agent with an id, name or label.
  *

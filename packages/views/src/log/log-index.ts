@@ -56,9 +56,9 @@ export interface LogIndex {
  * passes. A log that is wrong in places is indexed, too: `diagnostics` has a line for each such place.
  */
 export function createLogIndex(events: readonly CapturedEvent[]): LogIndex {
-  const log = readLog(events);
-  const ids = identifyEvents(log);
   const agents = readAgents(events);
+  const log = readLog(events, agents.agents);
+  const ids = identifyEvents(log);
   const tree = treeOf(events, log, agents);
   const callAt = linkToolCalls(log, tree);
   const substanceAt = linkSubstances(log, ids);

@@ -1,8 +1,10 @@
 import type { CapturedEvent, EventOf, KnownEventType } from '@hansard/events';
 import { eventErrors, isReadableAs } from '@hansard/events/plain';
-import { createTranscriptGatherer, putTogether } from '@hansard/prompt';
+import { createTranscriptGatherer, putTogether, type TranscriptEntry } from '@hansard/prompt';
 import type { LogDiagnostic } from './diagnostic.ts';
+import { idOfName, type LogAgent } from './log-agents.ts';
 import type { LogMessage, LogNode } from './log-node.ts';
+import { senderOf } from './saying.ts';
 
 /** The events of a log, sorted by kind. References are not followed yet. An unreadable event is in `nodes` only. */
 export interface ReadLog {
@@ -20,8 +22,14 @@ export interface ReadLog {
   readonly diagnostics: readonly LogDiagnostic[];
 }
 
-/** The first pass: checks the data of each event that the views read, once, and joins blocks to messages. */
-export function readLog(events: readonly CapturedEvent[]): ReadLog {
+/**
+ * Checks the data of each event that the views read, once, and joins blocks to messages. `agents`: those of the log. They say who
+ * sent a message whose sender is recorded without an id.
+ */
+export function readLog(
+  events: readonly CapturedEvent[],
+  agents: ReadonlyMap<string, LogAgent> = new Map(),
+): ReadLog {
   const nodes = events.map((event, position): LogNode => ({ event, position }));
   const transcripts = createTranscriptGatherer();
   /** By the number of the message. */
@@ -70,10 +78,11 @@ export function readLog(events: readonly CapturedEvent[]): ReadLog {
     return false;
   }
 
+  const withSender = sendersOf(events, agents);
   const messageAt = new Array<LogMessage | null>(nodes.length).fill(null);
   const messages = transcripts.entries.map((entry, number) => {
     const own = blocks[number] ?? [];
-    const message: LogMessage = { entry, blocks: own, main: mainOf(own) };
+    const message: LogMessage = { entry: withSender(entry), blocks: own, main: mainOf(own) };
     for (const { position } of own) messageAt[position] = message;
     return message;
   });
@@ -85,4 +94,23 @@ function mainOf(blocks: readonly LogNode[]): LogNode {
   if (blocks.length === 1) return first;
   const firstOf = (type: KnownEventType) => blocks.find(({ event }) => event.type === type);
   return firstOf('agent:tool_call') ?? firstOf('agent:text') ?? first;
+}
+
+/** Gives an entry the id of its sender, where the log has it elsewhere. */
+function sendersOf(events: readonly CapturedEvent[], agents: ReadonlyMap<string, LogAgent>) {
+  let authors: ReadonlyMap<string, string> | undefined;
+  const creatorOf = (agentId: string) => {
+    const [cause = ''] = [agents.get(agentId)?.created?.cause ?? []].flat();
+    authors ??= new Map(events.map(({ id, agentId: author = '' }) => [id, author]));
+    return authors.get(cause);
+  };
+  return (entry: TranscriptEntry): TranscriptEntry => {
+    const { source } = entry.message;
+    if (source === undefined) return entry;
+    const idOf = (name: string) => idOfName(agents, name);
+    const agentId = senderOf(source, () => creatorOf(entry.agentId), idOf);
+    return agentId === null
+      ? entry
+      : { ...entry, message: { ...entry.message, source: { ...source, agentId } } };
+  };
 }

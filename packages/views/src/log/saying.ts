@@ -32,11 +32,36 @@ export interface Hearing {
 export type Speaker = EventData<'user:message'>['source'];
 
 /**
- * The id of the agent of this log that said something; '' for the dispatched agent. Null: a person, the system, or an agent of another
- * dispatch, whose id can be that of an agent here.
+ * The id of the agent of this log that said something; '' for the dispatched agent. Null: a person, the system, an agent of another
+ * dispatch, whose id can be that of an agent here, or an agent of which only the name is known.
  */
-export function speakerIdOf({ kind, agentId = '', dispatchId }: Speaker): string | null {
-  return kind === 'agent' && dispatchId === undefined ? agentId : null;
+export function speakerIdOf(speaker: Speaker): string | null {
+  const { kind, agentId = '', dispatchId } = speaker;
+  return kind === 'agent' && dispatchId === undefined && !isNamedOnly(speaker) ? agentId : null;
+}
+
+/**
+ * The id of the sender of a message that is recorded without it; null if it is recorded, or not known. `creatorOf`: the agent whose call created the
+ * receiver.
+ */
+export function senderOf(
+  source: Speaker,
+  creatorOf: () => string | undefined,
+  idOf: (name: string) => string | null,
+): string | null {
+  if (isNamedOnly(source)) return idOf(source.name);
+  return isDispatchedAgent(source) ? creatorOf() || null : null;
+}
+
+/** Whether a message is from the dispatched agent itself, which has no id. */
+export function isDispatchedAgent({ kind, agentId = '', dispatchId, hook, name }: Speaker): boolean {
+  return kind === 'agent' && agentId === '' && (dispatchId ?? hook ?? name) === undefined;
+}
+
+/** Whether an agent of this log is named, and its id is not recorded. */
+export function isNamedOnly(speaker: Speaker): speaker is Speaker & { readonly name: string } {
+  const { kind, agentId, dispatchId, hook, name } = speaker;
+  return kind === 'agent' && name !== undefined && (agentId ?? dispatchId ?? hook) === undefined;
 }
 
 /**

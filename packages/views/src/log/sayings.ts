@@ -1,6 +1,6 @@
 import type { TranscriptEntry } from '@hansard/prompt';
 import type { EventIds } from './event-ids.ts';
-import { agentsNamed, type LogAgent } from './log-agents.ts';
+import { idOfName, type LogAgent } from './log-agents.ts';
 import { isUtterance, type LogMessage, type LogNode, wordsIn } from './log-node.ts';
 import type { ReadLog } from './read-log.ts';
 import type { Fate, Hearing, HowHeard, Saying, Speaker } from './saying.ts';
@@ -68,7 +68,13 @@ class SayingsPass {
       const { agent } = data.to;
       if (agent === undefined) continue;
       const speaker = { kind: 'agent', agentId } as const;
-      this.#addSaying({ event, position }, 'text', speaker, data.text, this.#agentCalled(agent));
+      this.#addSaying(
+        { event, position },
+        'text',
+        speaker,
+        data.text,
+        idOfName(this.#agents, agent) ?? agent,
+      );
     }
     for (const message of messages) {
       const { main, entry } = message;
@@ -87,12 +93,6 @@ class SayingsPass {
     const withheld = new Set(decisions.flatMap((decision) => this.#addWithheld(decision)));
     for (const { hearings } of withheld) hearings.sort(byPosition);
     return { sayings: this.#sayings.sort(byPosition), sayingAt: this.#sayingAt, hearingAt: this.#hearingAt };
-  }
-
-  /** The id of the only agent with a name; the name if there is no such agent, or several. */
-  #agentCalled(name: string): string {
-    const [agent, ...others] = agentsNamed({ agents: this.#agents }, name);
-    return agent === undefined || others.length > 0 ? name : agent.agentId;
   }
 
   #substanceOf({ position }: LogNode): LogNode | null {

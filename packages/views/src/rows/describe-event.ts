@@ -16,7 +16,8 @@ import {
   snapshotText,
 } from '@hansard/events/plain';
 import { formatCost, formatCount, formatDuration, formatTokens, formatUsage } from '@hansard/facts';
-import { isDispatchedAgent, sourceLabel } from '../agents/agent-label.ts';
+import { sourceLabel } from '../agents/agent-label.ts';
+import { isDispatchedAgent } from '../log/saying.ts';
 import { fitColumns } from '../text/columns.ts';
 import { compactJson, fieldsInWords } from '../text/compact-json.ts';
 import { dispatchedAgent } from '../words/hearing-words.ts';

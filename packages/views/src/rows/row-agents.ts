@@ -1,7 +1,9 @@
 import type { CapturedEvent } from '@hansard/events';
+import { isReadableAs } from '@hansard/events/plain';
 import { AgentNames } from '../agents/agent-names.ts';
 import { DeliveryRecord, type LinkReading } from '../audience/delivery-record.ts';
 import { PresentAgents } from '../audience/present-agents.ts';
+import { senderOf, speakerIdOf } from '../log/saying.ts';
 import type { RowAgent } from './row.ts';
 import type { RowGroup } from './row-group.ts';
 
@@ -9,6 +11,8 @@ import type { RowGroup } from './row-group.ts';
 export class RowAgents {
   readonly #names = new AgentNames();
   readonly #depths = new Map<string, number>();
+  /** By agent: the one whose call created it. */
+  readonly #creators = new Map<string, string>();
   readonly #present = new PresentAgents();
   readonly #deliveries = new DeliveryRecord();
 
@@ -20,6 +24,7 @@ export class RowAgents {
       const [first] = [cause ?? []].flat();
       const isCreated = type === 'agent:created';
       const creator = isCreated && first !== undefined ? (creatorOf(first) ?? '') : '';
+      this.#creators.set(agentId, creator);
       // The root agent of a session has an id, and nothing created it.
       const isRoot = agentId === '' || (isCreated && first === undefined);
       this.#depths.set(agentId, isRoot ? 0 : (this.#depths.get(creator) ?? 0) + 1);
@@ -48,6 +53,25 @@ export class RowAgents {
 
   nameOf(agentId: string): string {
     return this.#names.of(agentId);
+  }
+
+  /** A message with the id of its sender, as far as the agents say it. Any other event as it is. */
+  withSender(event: CapturedEvent): CapturedEvent {
+    if (!isReadableAs(event, 'user:message')) return event;
+    const { data, agentId = '' } = event;
+    const { source } = data;
+    const sender = senderOf(
+      source,
+      () => this.#creators.get(agentId),
+      (name) => this.#names.bearerOf(name),
+    );
+    return sender === null ? event : { ...event, data: { ...data, source: { ...source, agentId: sender } } };
+  }
+
+  /** The agent that wrote a message. Null: see `speakerIdOf`. */
+  speakerOf(event: CapturedEvent): string | null {
+    const sent = this.withSender(event);
+    return isReadableAs(sent, 'user:message') ? speakerIdOf(sent.data.source) : null;
   }
 
   /** The agents that can take part now, except one. */

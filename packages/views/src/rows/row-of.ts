@@ -7,9 +7,17 @@ import type {
   KnownEventType,
   OutputPart,
 } from '@hansard/events';
-import { isMediaPart, isPlainObject, isReadableAs, shownEvent, snapshotText } from '@hansard/events/plain';
+import {
+  isMediaPart,
+  isPlainObject,
+  isReadableAs,
+  neutraliseControlsInLine,
+  shownEvent,
+  snapshotText,
+} from '@hansard/events/plain';
 import { sourceLabel } from '../agents/agent-label.ts';
 import type { LogNode } from '../log/log-node.ts';
+import { isNamedOnly } from '../log/saying.ts';
 import { wordDiff } from '../session/word-diff.ts';
 import { inputParts, isOneLine, objectParts } from './content/input-parts.ts';
 import { describeEvent, type EventDescription } from './describe-event.ts';
@@ -32,7 +40,7 @@ export function rowOf(
   { hasEnded = false }: Pick<RowReach, 'hasEnded'> = {},
 ): Row {
   const { position, agent, kind, main, inference, decisions, folded, events } = group;
-  const event = shownEvent(main.event);
+  const event = shownEvent(agents.withSender(main.event));
   const described = describeEvent(event, (agentId) => agents.nameOf(agentId));
   const state = kind === 'call' ? callState(group, event, hasEnded) : eventState(event, described);
   return {
@@ -223,6 +231,7 @@ function speakerOf(event: CapturedEvent, agents: RowAgents): RowSpeaker {
   // The names of the agents of another dispatch are not known.
   if (dispatchId !== undefined)
     return { kind, name: [agentId, dispatchId].filter(Boolean).join(' of '), label };
+  if (isNamedOnly(source)) return { kind, name: neutraliseControlsInLine(source.name), label };
   const known = agents.nameOf(agentId ?? '');
   return { kind, name: known === agentId ? (source.name ?? known) : known, label };
 }

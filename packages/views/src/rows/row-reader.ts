@@ -284,7 +284,7 @@ export class RowReader {
     const { event, position } = node;
     const agent = this.#agents.of(event.agentId);
     const kind = this.#kindOf(event);
-    const speaker = kind === 'message' ? speakerOf(event) : agent.agentId;
+    const speaker = kind === 'message' ? this.#agents.speakerOf(event) : agent.agentId;
     const group: RowGroup = {
       position,
       id: event.id,
@@ -349,13 +349,6 @@ function isBlock(event: CapturedEvent): boolean {
 /** Whether an event can be received by others. */
 function isTalk(event: CapturedEvent): boolean {
   return event.type === 'agent:text' || event.type === 'agent:piece_of_text' || event.type === 'user:message';
-}
-
-/** The agent that wrote a message; null: a person, the system, or an agent of another dispatch. */
-function speakerOf(event: CapturedEvent): string | null {
-  if (!isReadableAs(event, 'user:message')) return null;
-  const { kind, agentId = '', dispatchId } = event.data.source;
-  return kind === 'agent' && dispatchId === undefined ? agentId : null;
 }
 
 /** Adds a delivery to the row of what was said. */

@@ -1,7 +1,8 @@
 import { anyEvent } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
-import { agentNamed, agentsNamed, createLogIndex, findEvent } from '../../src/index.ts';
+import { agentNamed, agentsNamed, createLogIndex, findEvent, rowsOf, speakerLabel } from '../../src/index.ts';
 import { renderDiagnostics } from '../../src/log/diagnostic.ts';
+import { speakerIdOf } from '../../src/log/saying.ts';
 import { calls, created, decides, heard, marketLog, piece, says, thinks } from '../market-log.ts';
 
 describe('createLogIndex', () => {
@@ -82,6 +83,31 @@ describe('createLogIndex', () => {
     const found = ['m1', 'm1.1', 'm2', 'x2', 'x2.2'].map((id) => findEvent(index, id)?.id);
     expect(found).toEqual(['m1.1', 'm1.1', 'x2.1', 'x2', 'x2.2']);
     expect(findEvent(index, 'm3')).toBeNull();
+  });
+
+  it.each([
+    ['the agent with the name that the source has', { kind: 'agent', name: 'Ann' }, 'Ann', 'ann'],
+    ['nobody known, if several have the name', { kind: 'agent', name: 'Twin' }, 'Twin', null],
+    ['nobody known, if none has the name', { kind: 'agent', name: 'Zoe' }, 'Zoe', null],
+    ['the agent that created the receiver, if the source has no name', { kind: 'agent' }, 'Ann', 'ann'],
+    ['a person, whatever name it has', { kind: 'user', name: 'Ann' }, 'user', null],
+  ] as const)('takes for the sender of a message %s', (_, source, label, agentId) => {
+    const log = [
+      created('e1', 'ann', 'Ann'),
+      created('e2', 't1', 'Twin'),
+      created('e3', 't2', 'Twin'),
+      calls('e4', 'ann', 'c1', 'spawn'),
+      created('e5', 'ben', 'Ben', { cause: 'e4' }),
+      anyEvent('user:message', { text: 'Hi', source }, { id: 'e6', agentId: 'ben' }),
+    ];
+    const index = createLogIndex(log);
+    const [saying] = index.sayings;
+    expect(
+      saying === undefined ? null : [speakerLabel(index, saying.speaker), speakerIdOf(saying.speaker)],
+    ).toEqual([label, agentId]);
+    const { from } = rowsOf(log).at(-1) ?? {};
+    expect(from?.kind === 'agent' ? from.name : from?.kind).toBe(label);
+    expect(index.events).toEqual(log);
   });
 
   it('looks up the message, the call, the substance, the saying and the hearing of an event', () => {
