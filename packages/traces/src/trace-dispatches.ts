@@ -4,7 +4,7 @@ import { hansard } from './spans/attributes.ts';
 import { DispatchFold } from './spans/dispatch-fold.ts';
 import type { FoldContext } from './spans/fold-state.ts';
 import { RecentSpans, spanIdOf, traceIdOf } from './spans/identity.ts';
-import { createOrigin, RecordFactory, type RecordOrigin } from './spans/record-factory.ts';
+import { ClosedSpans, createOrigin, RecordFactory, type RecordOrigin } from './spans/record-factory.ts';
 import type { TraceOptions } from './trace-options.ts';
 import type { TraceRecord } from './trace-record.ts';
 
@@ -24,6 +24,7 @@ export async function* traceDispatches(
   const parents = new Map<string, string>();
   const recent = new RecentSpans();
   const origin = createOrigin(options);
+  const closed = new ClosedSpans();
   for (const envelope of envelopes) {
     const ready: TraceRecord[] = [];
     const { dispatchId, parentDispatchId, startedAt } = envelope;
@@ -35,7 +36,7 @@ export async function* traceDispatches(
     const copied = (await source.copiedEvents?.(dispatchId)) ?? new Map<string, string>();
     const context: FoldContext = {
       envelope,
-      factory: factoryFor(envelope, traceOf(dispatchId), origin),
+      factory: factoryFor(envelope, traceOf(dispatchId), { origin, closed, taskDir: source.taskDir }),
       content: options.content ?? 'none',
       reasoning: options.reasoning ?? false,
       dataOf: options.dataOf ?? (() => false),
@@ -78,12 +79,22 @@ function marked(record: TraceRecord, untimed: ReadonlySet<string>): TraceRecord 
   return record;
 }
 
-function factoryFor(envelope: DispatchEnvelope, traceId: string, origin: RecordOrigin): RecordFactory {
-  return new RecordFactory(traceId, origin, {
-    [ATTR_GEN_AI_CONVERSATION_ID]: envelope.dispatchId,
-    [ATTR_SESSION_ID]: envelope.taskSlug,
-    [hansard.task]: envelope.taskSlug,
-  });
+function factoryFor(
+  { dispatchId, taskSlug }: DispatchEnvelope,
+  traceId: string,
+  {
+    origin,
+    closed,
+    taskDir,
+  }: { readonly origin: RecordOrigin; readonly closed: ClosedSpans; readonly taskDir: string },
+): RecordFactory {
+  const common = {
+    [ATTR_GEN_AI_CONVERSATION_ID]: dispatchId,
+    // Tasks of two projects can have one name.
+    [ATTR_SESSION_ID]: taskDir.replace('/tasks/', '/'),
+    [hansard.task]: taskSlug,
+  };
+  return new RecordFactory(traceId, origin, common, closed);
 }
 
 /** The root dispatch. If envelopes are missing, the topmost known id. A cycle of parents ends at its start. */

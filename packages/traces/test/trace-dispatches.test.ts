@@ -5,7 +5,43 @@ import { traceDispatches } from '../src/index.ts';
 import { spanIdOf, traceIdOf } from '../src/spans/identity.ts';
 import type { ReceivedSpan } from './decode-otlp.ts';
 import { exported, only, textOf } from './exported.ts';
-import { event, nanos, oneDispatch, parentId, sampleRun } from './sample-run.ts';
+import { childId, envelope, event, nanos, oneDispatch, parentId, sampleRun } from './sample-run.ts';
+
+/** Agents and a dispatch that live on after the calls that began them. */
+const outliving: typeof sampleRun = (() => {
+  const call = (toolCallId: string, tool: string) => ({ toolCallId, tool, metadata: {} });
+  const done = (toolCallId: string, tool: string, metadata = {}) => ({
+    ...{ toolCallId, tool, metadata },
+    status: 'completed' as const,
+  });
+  const [jack, jill] = [{ agentId: 'jack' }, { agentId: 'jill' }];
+  const ofParent = [
+    event('e1', 10, 'agent:created', {}, { agentId: 'lead' }),
+    event('e2', 20, 'agent:tool_call', call('c1', 'create_agent'), { agentId: 'lead' }),
+    event('e3', 30, 'agent:created', { name: 'Jack' }, { ...jack, cause: 'e2' }),
+    event('e4', 40, 'agent:tool_result', done('c1', 'create_agent'), { agentId: 'lead' }),
+    event('e5', 50, 'agent:text', { text: 'Here.' }, { ...jack, messageId: 'm1' }),
+    event('e6', 60, 'agent:created', { name: 'Jill', languageModel: 'late' }, { ...jill, cause: 'e2' }),
+    event('e7', 70, 'agent:terminated', {}, jill),
+    event('e8', 90, 'agent:text', { text: 'Late.' }, { ...jill, messageId: 'm2' }),
+    event('e9', 91, 'agent:tool_call', call('c2', 'dispatch'), { agentId: 'lead' }),
+    event('e10', 95, 'agent:tool_result', done('c2', 'dispatch', { dispatchId: childId }), {
+      agentId: 'lead',
+    }),
+    event('e11', 99, 'agent:tool_call', call('c3', 'Bash'), jack),
+    event('e12', 120, 'agent:text', { text: 'Over.' }, { agentId: 'lead', messageId: 'm3' }),
+  ];
+  return {
+    ...sampleRun,
+    envelopes: [
+      envelope(parentId, { completedAt: new Date(Number(nanos(100) / 1_000_000n)).toISOString() }),
+      envelope(childId, { role: 'worker', parentDispatchId: parentId }),
+    ],
+    async *readEvents(dispatchId: string) {
+      if (dispatchId === parentId) yield* ofParent;
+    },
+  };
+})();
 
 describe('spans of dispatches', () => {
   it('form one tree: a dispatch, its model calls, tools and agents, and the dispatch that a tool call started', async () => {
@@ -58,6 +94,50 @@ describe('spans of dispatches', () => {
     );
     const tool = only(spans, 'execute_tool Bash');
     expect([tool.start, tool.end]).toEqual([nanos(500), nanos(500)]);
+  });
+
+  it('end within the span that they are below; what outlives it is below the nearest span that does not end before, with a link to it', async () => {
+    const { spans } = await exported(outliving);
+    const byId = new Map(spans.map((span) => [span.spanId, span]));
+    for (const { name, end, parentSpanId } of spans)
+      expect(end <= (byId.get(parentSpanId ?? '')?.end ?? end), name).toBe(true);
+    const below = (name: string) => {
+      const { parentSpanId, links } = only(spans, name);
+      const link = links.find(({ attributes }) => attributes['hansard.link'] === 'parent');
+      return [byId.get(parentSpanId ?? '')?.name ?? null, byId.get(link?.spanId ?? '')?.name ?? null];
+    };
+    // Jack lives on after the call that created him, and so does the worker after its dispatch.
+    expect(below('invoke_agent Jack')).toEqual(['invoke_agent lead', 'execute_tool create_agent']);
+    expect(below('invoke_agent worker')).toEqual([null, 'execute_tool dispatch']);
+    // Jill ended before her last answer arrived.
+    expect(below('chat late')).toEqual(['invoke_agent lead', 'invoke_agent Jill']);
+    expect(below('execute_tool create_agent')).toEqual(['invoke_agent lead', null]);
+  });
+
+  it.each([
+    ['/srv/shop/agents/tidy.md', ''],
+    ['C:\\agents\\tidy', ''],
+    ['https://example.com/agents?token=abc', ''],
+    ['~/agents/tidy', ''],
+    ['runs ./tidy.sh now', ''],
+    ['agents/tidy.md', ''],
+    ['model:/srv/x', ''],
+    ['tidy', ' tidy'],
+    ['front/back', ' front/back'],
+    ['vendor/model-4.1', ' vendor/model-4.1'],
+    ['PreToolUse:Bash', ' PreToolUse:Bash'],
+  ])('are never named by a path or an address, which only attributes have: %s', async (role, subject) => {
+    const { spans } = await exported(oneDispatch([], { role }));
+    expect(only(spans, `invoke_agent${subject}`).attributes['gen_ai.agent.name']).toBe(role);
+  });
+
+  it('have the project in the id of their session, because tasks of two projects can have one name', async () => {
+    const source = oneDispatch([]);
+    const sessions = ['lab/tasks/cafe', 'home/tasks/cafe'].map(async (taskDir) => {
+      const { spans } = await exported({ ...source, taskDir });
+      return spans[0]?.attributes['session.id'];
+    });
+    expect(await Promise.all(sessions)).toEqual(['lab/cafe', 'home/cafe']);
   });
 
   it('count usage and cost only on model calls, with cached tokens as input', async () => {

@@ -40,7 +40,7 @@ export function dispatchSpan(
     operation: 'invoke_agent',
     subject: agent.name ?? role,
     start,
-    end: completedAt === null ? last : Date.parse(completedAt),
+    end: completedAt === null ? last : Math.max(last, Date.parse(completedAt)),
     attributes: {
       ...agentAttributes(agent, envelope),
       ...figuresOf(envelope),

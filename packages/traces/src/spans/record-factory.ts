@@ -16,6 +16,7 @@ import { ATTR_SERVICE_NAME, ATTR_SERVICE_VERSION } from '@opentelemetry/semantic
 import { ATTR_LOG_RECORD_UID } from '@opentelemetry/semantic-conventions/incubating';
 import type { TraceOptions } from '../trace-options.ts';
 import type { TraceRecord } from '../trace-record.ts';
+import { hansard } from './attributes.ts';
 
 /** The schema URL of the names: the latest conventions in the libraries. */
 const schemaUrl = 'https://opentelemetry.io/schemas/1.41.1';
@@ -60,9 +61,12 @@ export class RecordFactory {
   readonly #resource: Resource;
   readonly #scope: InstrumentationScope;
   readonly #common: Attributes;
+  readonly #closed: ClosedSpans;
 
-  constructor(traceId: string, origin: RecordOrigin, common: Attributes) {
+  /** `closed`: shared by the dispatches of an export. */
+  constructor(traceId: string, origin: RecordOrigin, common: Attributes, closed: ClosedSpans) {
     this.traceId = traceId;
+    this.#closed = closed;
     this.#resource = origin.resource;
     this.#scope = origin.scope;
     this.#common = asNames(common);
@@ -73,13 +77,22 @@ export class RecordFactory {
     const context = contextOf(traceId, draft.spanId);
     // If the clock was set back, the span ends at its start, not before it.
     const end = Math.max(draft.start, draft.end);
+    const parentSpanId = this.#closed.parentOf(draft.parentSpanId, end);
+    if (draft.kind !== SpanKind.CLIENT) this.#closed.add(draft.spanId, { end, parentSpanId });
+    const outlived = parentSpanId === draft.parentSpanId ? null : draft.parentSpanId;
+    const links = [
+      ...(outlived === null
+        ? []
+        : [{ context: contextOf(traceId, outlived), attributes: { [hansard.link]: 'parent' } }]),
+      ...(draft.links ?? []),
+    ];
     return {
       kind: 'span',
       span: {
         name: spanName(draft),
         kind: draft.kind ?? SpanKind.INTERNAL,
         spanContext: () => context,
-        ...(draft.parentSpanId === null ? {} : { parentSpanContext: contextOf(traceId, draft.parentSpanId) }),
+        ...(parentSpanId === null ? {} : { parentSpanContext: contextOf(traceId, parentSpanId) }),
         startTime: hrTime(draft.start),
         endTime: hrTime(end),
         duration: hrTime(end - draft.start),
@@ -88,7 +101,7 @@ export class RecordFactory {
             ? { code: SpanStatusCode.UNSET }
             : { code: SpanStatusCode.ERROR, ...draft.error },
         attributes: { ...this.#common, ...asNames(draft.attributes), ...draft.content },
-        links: (draft.links ?? []).map(({ attributes = {}, ...link }) => ({
+        links: links.map(({ attributes = {}, ...link }) => ({
           ...link,
           attributes: asNames(attributes),
         })),
@@ -144,10 +157,52 @@ export function createOrigin({ serviceName = 'hansard', serviceVersion }: TraceO
   };
 }
 
-/** The name of a span, of which only the subject is from the log. */
+/** The number of closed spans that a later span can be below. */
+const mostClosed = 16_384;
+
+/** The spans that are over. A span that ends later than its parent gets the nearest one around it that does not, and a link to its parent. */
+export class ClosedSpans {
+  readonly #spans = new Map<string, { readonly end: number; readonly parentSpanId: string | null }>();
+
+  add(spanId: string, span: { readonly end: number; readonly parentSpanId: string | null }): void {
+    this.#spans.set(spanId, span);
+    if (this.#spans.size <= mostClosed) return;
+    for (const oldest of this.#spans.keys()) {
+      this.#spans.delete(oldest);
+      break;
+    }
+  }
+
+  /** Null: no span around it is open or ends as late. */
+  parentOf(spanId: string | null, end: number): string | null {
+    const seen = new Set<string>();
+    let parent = spanId;
+    while (parent !== null && !seen.has(parent)) {
+      const span = this.#spans.get(parent);
+      if (span === undefined || span.end >= end) return parent;
+      seen.add(parent);
+      parent = span.parentSpanId;
+    }
+    return null;
+  }
+}
+
+/** The name of a span, of which only the subject is from the log. A path or an address is only in the attributes. */
 function spanName({ operation, subject }: SpanDraft): string {
   const name = subject === null ? '' : asName(subject);
-  return name === '' ? operation : `${operation} ${name}`;
+  return name === '' || isPlace(name) ? operation : `${operation} ${name}`;
+}
+
+/** Whether a text is or has a path or a URL. The name of a model can have a slash. */
+function isPlace(text: string): boolean {
+  return (
+    text.includes('://') ||
+    /^(?:www\.|mailto:|data:|file:)/i.test(text) ||
+    /(?:^|[\s:='"(])(?:~|\.{1,2})?[/\\]/.test(text) ||
+    /(?:^|[\s:='"(])[a-z]:[/\\]/i.test(text) ||
+    /\\\S/.test(text) ||
+    text.split(/\s/).some((word) => word.includes('/') && /\.[a-z]{1,5}$/i.test(word))
+  );
 }
 
 /** Attributes of a log's names. A source can write anything into a name, so each is cut here, and nowhere else. */

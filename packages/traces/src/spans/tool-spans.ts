@@ -145,6 +145,8 @@ export class ToolSpans {
     if (call === undefined) return;
     this.#open.delete(key);
     call.attributes[hansard.truncated] = true;
+    // Its agent still waited.
+    call.agent.last = Math.max(call.agent.last, time);
     this.#emit(call, time);
   }
 
