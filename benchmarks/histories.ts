@@ -1,11 +1,13 @@
 /**
  * Measures the import of a session of each history format into the JSON-file store beside `JSON.parse` of the same texts (of a database: beside reading its
- * rows), in processor time of all threads, each in a process of its own; medians of three. Sources have about 30 MB; `HANSARD_HISTORY_MB` sets another size.
+ * rows and parsing them), and beside a copy: reading the lines, parsing, encoding, a checksum and writing. In processor time of all threads, each in a process of its own; medians of three. `HANSARD_HISTORY_MB` sets the size of the
+ * sources (default: 30). Arguments name formats; without one, all are measured.
  */
 import { execFileSync } from 'node:child_process';
 import { closeSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { crc32 } from 'node:zlib';
 import { readLines } from '@hansard/claude';
 import { openDispatchStore } from '@hansard/dispatch';
 import { importLogs } from '@hansard/import';
@@ -13,6 +15,7 @@ import { median } from './measure.ts';
 import { report, rounded } from './report.ts';
 import { openStore } from './stores.ts';
 import { temporaryFolder } from './temporary-folder.ts';
+import { writeTranscript } from './transcripts.ts';
 
 const heapFlags = ['--max-semi-space-size=8', '--heap-growing-percent=30'];
 const sentence = 'The route table has three candidates;\nthe second one is cheaper at night. ';
@@ -160,18 +163,71 @@ const rounds: Record<string, (round: number) => object[]> = {
       }),
     ];
   },
+  codex(round) {
+    const line = (type: string, payload: object) => ({ timestamp: time(round), type, payload });
+    if (round === 0)
+      return [line('session_meta', { id: '0199a213-0000-7000-8000-000000000001', cwd: '/srv' })];
+    const total_token_usage = {
+      input_tokens: 900 * round,
+      cached_input_tokens: 800 * round,
+      output_tokens: 30 * round,
+    };
+    const info = { total_token_usage, last_token_usage: { input_tokens: 900, output_tokens: 30 } };
+    const summary = [{ type: 'summary_text', text: sentence.repeat(2) }];
+    const call = { type: 'function_call', name: 'shell', call_id: `call_${round}` };
+    const output = { type: 'function_call_output', call_id: `call_${round}`, output: sentence.repeat(40) };
+    return [
+      line('response_item', { type: 'reasoning', summary, encrypted_content: 'gAAA'.repeat(300) }),
+      line('response_item', { ...call, arguments: JSON.stringify({ command: ['rg', sentence] }) }),
+      line('response_item', output),
+      line('event_msg', { type: 'token_count', info }),
+    ];
+  },
+  atif(round) {
+    if (round === 0) return [];
+    const call = { tool_call_id: `c-${round}`, function_name: 'bash', arguments: { command: sentence } };
+    const result = { source_call_id: `c-${round}`, content: sentence.repeat(40) };
+    return [
+      {
+        step_id: round,
+        timestamp: time(round),
+        source: 'agent',
+        model_name: 'm',
+        message: sentence,
+        reasoning_content: sentence.repeat(2),
+        tool_calls: [call],
+        observation: { results: [result] },
+        metrics: { prompt_tokens: 900, completion_tokens: 30, cached_tokens: 800 },
+      },
+    ];
+  },
 };
+
+const formats = ['claude-code', ...Object.keys(rounds), 'opencode'];
 
 function writeSource(format: string, path: string): void {
   if (format === 'opencode') {
     writeDatabase(path);
     return;
   }
+  if (format === 'claude-code') {
+    writeTranscript(path, most);
+    return;
+  }
+  const isDocument = format === 'atif';
   const file = openSync(path, 'w');
+  if (isDocument) {
+    const agent = { name: 'a', version: '1', model_name: 'm' };
+    const facts = JSON.stringify({ schema_version: 'ATIF-v1.7', session_id: 's', agent });
+    writeSync(file, `${facts.slice(0, -1)},"steps":[`);
+  }
   let written = 0;
   for (let round = 0; written < most; round += 1)
-    for (const record of rounds[format]?.(round) ?? [])
-      written += writeSync(file, `${JSON.stringify(record)}\n`);
+    for (const record of rounds[format]?.(round) ?? []) {
+      const text = JSON.stringify(record);
+      written += writeSync(file, isDocument ? `${written === 0 ? '' : ','}${text}` : `${text}\n`);
+    }
+  if (isDocument) writeSync(file, ']}');
   closeSync(file);
 }
 
@@ -227,63 +283,86 @@ function writeDatabase(path: string): void {
   database.close();
 }
 
-const works: Record<string, (file: string, root: string) => Promise<void>> = {
-  async parse(file) {
-    if (!file.endsWith('.db')) for await (const { text } of readLines(file)) JSON.parse(text);
-    else {
-      const database = new DatabaseSync(file, { readOnly: true });
-      for (const table of ['session', 'message', 'part'])
-        for (const { data } of database.prepare(`SELECT * FROM ${table}`).iterate())
-          if (typeof data === 'string') JSON.parse(data);
-    }
+/** The processor time of a step, in milliseconds. */
+function timed(step: () => void): number {
+  const before = process.cpuUsage();
+  step();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1e3;
+}
+
+const works: Record<string, (file: string, root: string) => Promise<number> | number> = {
+  /** Reading the rows of a database counts. Of a file, only the parsing counts. */
+  parse(file) {
+    if (file.endsWith('.db'))
+      return timed(() => {
+        const database = new DatabaseSync(file, { readOnly: true });
+        for (const table of ['session', 'message', 'part'])
+          for (const { data } of database.prepare(`SELECT * FROM ${table}`).iterate())
+            if (typeof data === 'string') JSON.parse(data);
+      });
+    const text = readFileSync(file, 'utf8');
+    const texts = file.endsWith('.json') ? [text] : text.trimEnd().split('\n');
+    return timed(() => {
+      for (const line of texts) JSON.parse(line);
+    });
   },
-  async lines(file) {
-    if (file.endsWith('.db')) readFileSync(file, { encoding: 'latin1', flag: 'r' }).slice(0, 1);
-    else for await (const line of readLines(file)) if (line.bytes < 0) throw new Error('no line');
+  /** The steps that no import can avoid, for a file of lines. */
+  async copy(file, root) {
+    if (!file.endsWith('.jsonl')) return 0;
+    const before = process.cpuUsage();
+    const to = openSync(root, 'w');
+    for await (const { text } of readLines(file)) {
+      const bytes = Buffer.from(JSON.stringify(JSON.parse(text)));
+      if (crc32(bytes) >= 0) writeSync(to, bytes);
+    }
+    closeSync(to);
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1e3;
   },
   async import(file, root) {
-    await using store = openDispatchStore(await openStore('store-jsonfile', root));
-    for await (const item of importLogs(store, [file], { task: 'benchmarks/tasks/histories' }))
-      if (item.kind !== 'imported')
-        throw new Error(item.kind, { cause: 'error' in item ? item.error : item });
+    const before = process.cpuUsage();
+    {
+      await using store = openDispatchStore(await openStore('store-jsonfile', root));
+      for await (const item of importLogs(store, [file], { task: 'benchmarks/tasks/histories' }))
+        if (item.kind !== 'imported')
+          throw new Error(item.kind, { cause: 'error' in item ? item.error : item });
+    }
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1e3;
   },
 };
 
 const [name = '', file = '', root = ''] = process.argv.slice(2);
 const work = works[name];
-if (work === undefined) for (const format of [...Object.keys(rounds), 'opencode']) measure(format);
-else {
-  const before = process.cpuUsage();
-  await work(file, root);
-  const { user, system } = process.cpuUsage(before);
-  process.stdout.write(JSON.stringify([(user + system) / 1e3, process.resourceUsage().maxRSS / 1e3]));
-}
+if (work === undefined) for (const format of name === '' ? formats : process.argv.slice(2)) measure(format);
+else process.stdout.write(JSON.stringify([await work(file, root), process.resourceUsage().maxRSS / 1e3]));
 
-/** Reading the rows of a database and parsing them count together. Of lines, only the parsing counts. */
 function measure(format: string): void {
   const folder = temporaryFolder('bench-histories');
-  const path = join(folder, format === 'opencode' ? 'opencode.db' : 'session.jsonl');
+  const names: Record<string, string> = { opencode: 'opencode.db', atif: 'trajectory.json' };
+  const path = join(folder, names[format] ?? 'session.jsonl');
   writeSource(format, path);
   const taken = (step: string, round: number) => {
     const args = [...process.execArgv, ...heapFlags, import.meta.filename, step, path];
-    const printed = execFileSync(process.execPath, [...args, join(folder, `store-${round}`)], {
-      encoding: 'utf8',
-    });
+    const store = join(folder, `store-${round}`);
+    const printed = execFileSync(process.execPath, [...args, store], { encoding: 'utf8' });
+    rmSync(store, { recursive: true, force: true });
     return JSON.parse(printed) as [number, number];
   };
   const measured = [1, 2, 3].map((round) => ({
-    lines: format === 'opencode' ? [0, 0] : taken('lines', round),
     parse: taken('parse', round),
+    copy: taken('copy', round),
     import: taken('import', round),
   }));
-  const of = (step: 'lines' | 'parse' | 'import') => median(measured.map((round) => round[step][0] ?? 0));
-  const parsing = of('parse') - of('lines');
+  const of = (step: 'parse' | 'copy' | 'import') => median(measured.map((round) => round[step][0]));
   report(
     {
       ...{ benchmark: `histories, ${format}`, megabytes: rounded(statSync(path).size / 1e6) },
-      ...{ parsingMs: rounded(parsing), importMs: rounded(of('import')) },
-      ofParsing: rounded(of('import') / parsing),
-      megabytesResident: rounded(median(measured.map((round) => round.import[1] ?? 0))),
+      ...{ parsingMs: rounded(of('parse')), copyMs: rounded(of('copy')) },
+      importMs: rounded(of('import')),
+      ofParsing: rounded(of('import') / of('parse')),
+      megabytesResident: rounded(median(measured.map((round) => round.import[1]))),
     },
     [
       { key: 'ofParsing', atMost: 6 },

@@ -122,8 +122,8 @@ const faults: readonly Fault[] = [
     format: 'gemini-cli, document',
     piece: [
       'histories/record-item.ts',
-      'if (this.#taken.has(key)) continue;',
-      "if (this.#taken.has(key) || key.startsWith('kit_')) continue;",
+      'if (this.#taken.includes(key)) continue;',
+      "if (this.#taken.includes(key) || key.startsWith('kit_')) continue;",
     ],
     caughtBy: 'complete/unknown-fields',
   },

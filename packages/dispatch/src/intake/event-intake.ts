@@ -167,18 +167,24 @@ export class EventIntake {
    * the one that is kept. Null: the full check decides.
    */
   #usual(event: NewEvent, id: string, timestamp: string | null): CapturedEvent | null {
-    let [type, agentId, data]: unknown[] = [];
+    let [type, agentId, messageId, cause, data]: unknown[] = [];
     for (const key in event) {
       if (!Object.hasOwn(event, key)) return null;
       if (key === 'type') type = event.type;
       else if (key === 'data') data = event.data;
       else if (key === 'agentId') agentId = event.agentId;
+      else if (key === 'messageId') messageId = event.messageId;
+      else if (key === 'cause') cause = event.cause;
       else if (key !== 'id' && key !== 'timestamp') return null;
     }
     const isValid = this.#checks.get(type) ?? this.#checkOf(type);
     if (isValid === null || (agentId !== undefined && !isId(agentId))) return null;
+    if (messageId !== undefined && messageId !== id && !isId(messageId)) return null;
+    if (cause !== undefined && !isId(cause)) return null;
     const own = copyPlainJson(data);
     if (own === null || !isValid(own)) return null;
+    if (messageId !== undefined || cause !== undefined)
+      return linkedLine({ id, type, timestamp, data: own }, agentId, messageId, cause);
     const line =
       agentId === undefined
         ? { id, type, timestamp, data: own }
@@ -205,4 +211,19 @@ export class EventIntake {
       isUsualEvent(minted, this.#schemas);
     return isUsual ? (minted as CapturedEvent) : ownValues(parseEvent(minted, this.#schemas));
   }
+}
+
+/** An event of a message, or with a cause, whose keys are in the order of the line. */
+function linkedLine(
+  { id, type, timestamp, data }: Readonly<Record<'id' | 'type' | 'timestamp' | 'data', unknown>>,
+  agentId: unknown,
+  messageId: unknown,
+  cause: unknown,
+): CapturedEvent {
+  const line: Record<string, unknown> = { id, type, timestamp };
+  if (agentId !== undefined) line.agentId = agentId;
+  if (messageId !== undefined) line.messageId = messageId;
+  if (cause !== undefined) line.cause = cause;
+  line.data = data;
+  return line as unknown as CapturedEvent;
 }

@@ -591,7 +591,7 @@ export function answerOf(response: Fields): {
 }
 
 function checksumOf(value: JsonValue): number {
-  return crc32(JSON.stringify(value));
+  return crc32(typeof value === 'string' ? value : JSON.stringify(value));
 }
 
 /** An image, a sound or a document of a part. Null: it has none. */

@@ -311,11 +311,13 @@ class HistoryReading {
   #versioned(event: NewEvent, digest: number): CapturedEvent | null {
     const { id = '' } = event;
     // A request and bytes are named by their content.
-    const isNamed = /^(?:request|content):stored$/.test(event.type);
+    const isNamed = event.type === 'request:stored' || event.type === 'content:stored';
     const checksum = isNamed ? 1 : digest === 0 ? crc32(JSON.stringify(event.data)) : digest;
     for (let version = 1; ; version += 1) {
       const name = this.#nameOf(id, version);
       if (this.#ids.take(name, checksum)) {
+        // Nearly all events are already what is recorded.
+        if (version === 1 && event.timestamp !== undefined) return event as CapturedEvent;
         const isEntry = version > 1 && this.#isVersioned && entryTypes.test(event.type);
         return {
           ...event,

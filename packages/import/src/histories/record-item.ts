@@ -17,7 +17,9 @@ import { entryTypes } from '../record/lost-rows.ts';
 /** Whether a value says nothing: null, an empty list, an empty object. */
 export function isNothing(value: JsonValue | undefined): boolean {
   if (value === undefined || value === null) return true;
-  return typeof value === 'object' && Object.keys(value).length === 0;
+  if (typeof value !== 'object') return false;
+  for (const _ in value) return false;
+  return true;
 }
 
 /**
@@ -26,9 +28,10 @@ export function isNothing(value: JsonValue | undefined): boolean {
  */
 export class Fields {
   readonly own: JsonObject;
-  readonly #taken = new Set<string>();
-  readonly #items = new Set<string>();
-  readonly #within = new Map<string, Fields | readonly (Fields | null)[]>();
+  /** A record has few fields, and each object of it has such lists: lists cost less than sets, and none costs least. */
+  readonly #taken: string[] = [];
+  #items: Set<string> | null = null;
+  #within: Map<string, Fields | readonly (Fields | null)[]> | null = null;
 
   constructor(own: JsonObject) {
     this.own = own;
@@ -40,16 +43,16 @@ export class Fields {
 
   /** Takes fields, whatever they are. */
   take(...names: readonly string[]): void {
-    for (const name of names) this.#taken.add(name);
+    this.#taken.push(...names);
   }
 
   /** Takes a field with one of these values. */
   drop(name: string, ...values: readonly (JsonValue | undefined)[]): void {
-    if (values.includes(this.get(name))) this.#taken.add(name);
+    if (values.includes(this.get(name))) this.#taken.push(name);
   }
 
   value(name: string): JsonValue | undefined {
-    this.#taken.add(name);
+    this.#taken.push(name);
     return this.get(name);
   }
 
@@ -57,7 +60,7 @@ export class Fields {
   text(name: string): string | undefined {
     const value = this.get(name);
     if (typeof value !== 'string') return undefined;
-    this.#taken.add(name);
+    this.#taken.push(name);
     return value;
   }
 
@@ -70,7 +73,7 @@ export class Fields {
   amount(name: string): number | undefined {
     const value = this.get(name);
     if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) return undefined;
-    this.#taken.add(name);
+    this.#taken.push(name);
     return value;
   }
 
@@ -80,12 +83,12 @@ export class Fields {
   }
 
   object(name: string): Fields | undefined {
-    const known = this.#within.get(name);
+    const known = this.#within?.get(name);
     if (known instanceof Fields) return known;
     const value = asObject(this.get(name));
     if (value === undefined) return undefined;
     const fields = new Fields(value);
-    this.#within.set(name, fields);
+    this.#keep(name, fields);
     return fields;
   }
 
@@ -97,32 +100,40 @@ export class Fields {
       const fields = asObject(item);
       return fields === undefined ? null : new Fields(fields);
     });
-    this.#within.set(name, items);
+    this.#keep(name, items);
     return items;
+  }
+
+  #keep(name: string, within: Fields | readonly (Fields | null)[]): void {
+    this.#within ??= new Map();
+    this.#within.set(name, within);
   }
 
   /** Takes one item of a list, which events of its own hold. */
   takeItem(name: string, at: number): void {
+    this.#items ??= new Set();
     this.#items.add(`${name} ${at}`);
   }
 
   rest(): JsonObject {
-    const rest: [string, JsonValue][] = [];
-    for (const key of Object.keys(this.own)) {
-      if (this.#taken.has(key)) continue;
+    let rest: [string, JsonValue][] | null = null;
+    for (const key in this.own) {
+      if (this.#taken.includes(key)) continue;
       const left = this.#restOf(key);
-      if (left !== undefined && !isNothing(left)) rest.push([key, left]);
+      if (left === undefined || isNothing(left)) continue;
+      rest ??= [];
+      rest.push([key, left]);
     }
-    return Object.fromEntries(rest);
+    return rest === null ? {} : Object.fromEntries(rest);
   }
 
   #restOf(key: string): JsonValue | undefined {
-    const within = this.#within.get(key);
+    const within = this.#within?.get(key);
     if (within === undefined) return this.own[key];
     if (within instanceof Fields) return within.rest();
     const own = asList(this.own[key]) ?? [];
     const items = within.map((item, at) => {
-      if (this.#items.has(`${key} ${at}`)) return null;
+      if (this.#items?.has(`${key} ${at}`)) return null;
       const left = item === null ? (own[at] ?? null) : item.rest();
       return isNothing(left) ? null : left;
     });
@@ -206,9 +217,9 @@ export class RecordItem {
       this.capture(unknownEventType('system', kind), rest);
       return this.#events;
     }
-    const isCaptured = !/^(?:agent|user|session|content|request):/.test(first.type);
-    const data = isCaptured && isNothing(first.data) ? rest : withDetails(first.data, rest);
-    const events = [{ ...first, data }, ...others];
+    const isCaptured = isNothing(first.data) && !/^(?:agent|user|session|content|request):/.test(first.type);
+    const data = isCaptured ? rest : withDetails(first.data, rest);
+    const events = data === first.data ? this.#events : [{ ...first, data }, ...others];
     return events.every((event) => eventProblem(event) === null) ? (events as CapturedEvent[]) : null;
   }
 }
@@ -257,13 +268,18 @@ const longestTarget = 1_000;
 /** The target of a call in one line. */
 export function targetOf(input: JsonValue | undefined): { readonly target?: string } {
   const fields = asObject(input);
-  const [text] = targets.flatMap((name) => {
-    const value = fields !== undefined && Object.hasOwn(fields, name) ? fields[name] : undefined;
-    return typeof value === 'string' && value.trim() !== '' ? [value] : [];
-  });
-  const line = /\S[^\n]*/
-    .exec(text ?? '')?.[0]
-    .trimEnd()
-    .slice(0, longestTarget);
-  return line === undefined ? {} : { target: line };
+  if (fields === undefined) return {};
+  for (const name of targets) {
+    const value = fields[name];
+    if (typeof value !== 'string' || !Object.hasOwn(fields, name)) continue;
+    const line = firstLine(value);
+    if (line !== '') return { target: line };
+  }
+  return {};
+}
+
+function firstLine(text: string): string {
+  const start = text.trimStart();
+  const end = start.indexOf('\n');
+  return (end < 0 ? start : start.slice(0, end)).trimEnd().slice(0, longestTarget);
 }

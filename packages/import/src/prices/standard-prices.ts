@@ -101,8 +101,8 @@ interface KnownModel {
   /** The package's provider with this model alone, so that the package searches all models only once. */
   readonly provider: Found['provider'];
   readonly model: Found['model'];
-  /** Null: the prices depend on the time or on the count of tokens, so the package computes each call. */
-  readonly fixed: FixedPrices | null;
+  /** The first day of prices comes last that is not after the call. Null: the prices depend on more, so the package computes each call. */
+  readonly fixed: readonly DatedPrices[] | null;
 }
 
 /** By the name of a model. Null: the package has none. */
@@ -114,7 +114,8 @@ function lookUp(model: string, parts: UsageParts, timestamp: string | null): Fou
   const name = model.replace(contextSuffix, '');
   const before = known.get(name);
   if (before === null) return null;
-  if (before?.fixed != null) return pricedAt(before.fixed, before, parts);
+  if (before?.fixed != null)
+    return pricedAt(pricesAt(before.fixed, timestamp ?? standardPrices.date), before, parts);
   const { output, reasoning, cacheRead, cacheWrite, cacheWrite1h } = parts;
   const found = calcPrice(
     {
@@ -143,36 +144,88 @@ function knownModel({ provider, model }: Found): KnownModel {
   return { provider: { ...provider, models: [model] }, model, fixed: fixedPrices(model) };
 }
 
-/** US dollars for a million tokens, and for 1,000 searches. */
-type FixedPrices = Readonly<Record<string, number>>;
+type PackagePrices = Found['model_price'];
+type PriceValue =
+  | number
+  | { readonly base: number; readonly tiers: readonly { start: number; price: number }[] };
+
+/** US dollars for a million tokens, and for 1,000 searches. A price with tiers depends on the tokens of the input. */
+type FixedPrices = Readonly<Record<string, PriceValue>>;
+
+interface DatedPrices {
+  /** Milliseconds since 1970. */
+  readonly from: number;
+  readonly prices: PackagePrices;
+}
 
 const fixedKeys: ReadonlySet<string> = new Set([
   ...['input_mtok', 'output_mtok', 'cache_read_mtok', 'cache_write_mtok', 'cache_write_1h_mtok'],
   'web_searches_kcount',
+  // No usage has a count for these.
+  ...['input_audio_mtok', 'output_audio_mtok', 'cache_audio_read_mtok', 'input_image_mtok'],
+  ...['output_image_mtok', 'cache_image_read_mtok', 'input_video_mtok', 'output_video_mtok'],
+  'storage_searches_kcount',
 ]);
 
-function fixedPrices({ prices }: Found['model']): FixedPrices | null {
-  if (Array.isArray(prices)) return null;
-  const isFixed = Object.entries(prices).every(([key, one]) => fixedKeys.has(key) && typeof one === 'number');
-  return isFixed ? (prices as FixedPrices) : null;
+function fixedPrices({ prices }: Found['model']): readonly DatedPrices[] | null {
+  const all = Array.isArray(prices) ? prices : [{ prices }];
+  const dated = all.map(({ prices: own, constraint }) => ({
+    from:
+      constraint === undefined
+        ? Number.NEGATIVE_INFINITY
+        : 'start_date' in constraint
+          ? Date.parse(constraint.start_date)
+          : Number.NaN,
+    prices: own,
+  }));
+  const isFixed = dated.every(
+    ({ from, prices: own }) =>
+      !Number.isNaN(from) && Object.entries(own).every(([key, one]) => fixedKeys.has(key) && isPrice(one)),
+  );
+  return isFixed ? dated : null;
+}
+
+function isPrice(value: unknown): value is PriceValue {
+  if (typeof value !== 'object' || value === null) return typeof value === 'number';
+  const { tiers } = value as { readonly tiers?: readonly { readonly start: number }[] };
+  return tiers?.every(({ start }, at) => at === 0 || start > (tiers[at - 1]?.start ?? start)) === true;
+}
+
+function pricesAt(dated: readonly DatedPrices[], timestamp: string): PackagePrices {
+  const [first] = dated;
+  const time = dated.length === 1 ? 0 : Date.parse(timestamp);
+  return (dated.findLast(({ from }) => time >= from) ?? first)?.prices ?? {};
 }
 
 /** What the package computes, which takes twenty times as long. Tokens without a price of their own have that of the kind that includes them. */
-function pricedAt(prices: FixedPrices, { provider, model }: KnownModel, parts: UsageParts): Found {
+function pricedAt(list: PackagePrices, { provider, model }: KnownModel, parts: UsageParts): Found {
+  const prices = list as FixedPrices;
   const { cache_read_mtok: read, cache_write_mtok: write, cache_write_1h_mtok: hour } = prices;
   const hours = hour === undefined ? 0 : parts.cacheWrite1h;
   const writes = write === undefined ? 0 : parts.cacheWrite + parts.cacheWrite1h - hours;
   const reads = read === undefined ? 0 : parts.cacheRead;
+  const all = contextOf(parts);
   const counts: Readonly<Record<string, number>> = {
-    input_mtok: contextOf(parts) - reads - writes - hours,
+    input_mtok: all - reads - writes - hours,
     cache_read_mtok: reads,
     cache_write_mtok: writes,
     cache_write_1h_mtok: hours,
   };
   let input = 0;
-  for (const key in prices) input += ((prices[key] ?? 0) * (counts[key] ?? 0)) / 1_000_000;
-  const output = ((prices.output_mtok ?? 0) * parts.output) / 1_000_000;
-  return { provider, model, model_price: prices, input_price: input, output_price: output };
+  for (const key in prices) input += costOf(prices[key], counts[key] ?? 0, all);
+  return {
+    ...{ provider, model, model_price: list, input_price: input },
+    output_price: costOf(prices.output_mtok, parts.output, all),
+  };
+}
+
+/** Rounded as the package rounds. */
+function costOf(price: PriceValue | undefined, count: number, all: number): number {
+  if (price === undefined || count === 0) return 0;
+  if (typeof price === 'number') return (price * count) / 1_000_000;
+  let { base } = price;
+  for (const tier of price.tiers) if (all > tier.start) base = tier.price;
+  return (((base * count) / 1_000_000) * 1_000_000) / 1_000_000;
 }
 
 /** A context length in the name of a model, such as `[1m]`. */
