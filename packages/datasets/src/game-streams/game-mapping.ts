@@ -1,6 +1,7 @@
 import { type DispatchEnvelope, describeIssues, formatErrors } from '@hansard/events';
 import type { GameFormatId } from '@hansard/formats';
 import { z } from 'zod';
+import { nameLanguageIds } from '../judging/names/languages.ts';
 
 /** The mapping that writes the games of `readGameLog` in `@hansard/formats` as streams again. */
 export const gameLogMapping: GameMappingInput = {
@@ -41,6 +42,10 @@ const namesSchema = z.strictObject({
   others: z.record(nonEmpty, nonEmpty).default({}),
   /** Titles before names, in addition to those of English. */
   titles: z.array(nonEmpty).default([]),
+  /** The languages of the texts: the endings that names take in them, what is written before names as part of the word, and titles. */
+  languages: z.array(z.enum(nameLanguageIds)).default([]),
+  /** Whether the usual short forms of English names, such as `Bob` for Robert, are names of the player. */
+  nicknames: z.boolean().default(true),
   /** Endings that names take, by the end of the name that they replace (`""` for none). */
   inflections: z.record(z.string(), z.array(nonEmpty)).default({}),
   /** Words that are not names, although they look like one: the report before a packet leaves them out. */

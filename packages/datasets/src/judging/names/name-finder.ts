@@ -37,7 +37,7 @@ interface Match {
  * search goes down a tree of names, which are at most 200 characters long.
  */
 export function createNameFinder(people: readonly NamedPerson[], rules: NameRules = {}): NameFinder {
-  const titles = new Titles(rules.titles);
+  const titles = new Titles(rules);
   const tree = new NameTree(people, rules, titles);
   const begins = tree.firstUnits();
   return {

@@ -45,14 +45,15 @@ export class NameSuspects {
   readonly #notNames: ReadonlySet<string>;
 
   constructor(people: readonly NamedPerson[], rules: NameRules = {}) {
-    const titles = new Titles(rules.titles);
+    const titles = new Titles(rules);
     this.#words = new Set((rules.words ?? []).map((word) => fold(word).folded));
     this.#notNames = new Set((rules.notNames ?? []).map((word) => fold(word).folded));
     const players = people.filter(({ isHost }) => isHost !== true);
     this.#labels = new Set(people.flatMap(({ label }) => label.toLowerCase().split(' ')));
     for (const person of players) {
       const [name = ''] = person.names;
-      for (const { tokens, form } of spellingsOf(person, rules, titles)) {
+      // What resembles a short form would be half of the words.
+      for (const { tokens, form } of spellingsOf(person, { ...rules, nicknames: false }, titles)) {
         const letters = tokens.filter((token) => /^\p{L}{2}/u.test(token));
         const only = letters.length === tokens.length;
         if (only && letters.join('').length > 1 && form !== 'initials')

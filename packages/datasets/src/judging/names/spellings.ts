@@ -7,6 +7,7 @@ import {
   plainTitles,
 } from './common-words.ts';
 import { fold } from './fold.ts';
+import { type NameLanguage, type NameLanguageId, nameLanguages, nicknamesOf } from './languages.ts';
 
 /** A player, or another agent, with everything that texts may call it. */
 export interface NamedPerson {
@@ -33,6 +34,10 @@ export interface NameRules {
   readonly words?: readonly string[] | undefined;
   /** Words that are not names. */
   readonly notNames?: readonly string[] | undefined;
+  /** The languages of the log, whose endings, prefixes and titles count. */
+  readonly languages?: readonly NameLanguageId[] | undefined;
+  /** Whether the usual short forms of English names, such as `Bob` for Robert, are names. Absent: they are. */
+  readonly nicknames?: boolean | undefined;
 }
 
 /** What stands in the place of a name that several players have, or that belongs to no player. */
@@ -96,12 +101,14 @@ class Spellings {
   readonly #rules: NameRules;
   readonly #titles: Titles;
   readonly #common: ReadonlySet<string>;
+  readonly #languages: readonly NameLanguage[];
 
   constructor(person: NamedPerson, rules: NameRules, titles: Titles) {
     this.#person = person;
     this.#rules = rules;
     this.#titles = titles;
     this.#common = new Set((rules.words ?? []).map((word) => fold(word).folded));
+    this.#languages = (rules.languages ?? []).map((id) => nameLanguages[id]);
     const { names, aliases = [], initials = [], parts = [], isHost = false } = person;
     for (const [at, name] of names.entries()) this.#addWhole(name, Math.min(at, 1));
     for (const alias of aliases) this.#addWhole(alias, 2);
@@ -130,6 +137,9 @@ class Spellings {
       const words = wordsOf(segment).filter((word) => !this.#titles.has(fold(word).folded));
       if (words.length > 0 && words.join('').length > 1) this.#addPart(words.join(' '));
       const letters = words.filter((word) => this.#isNameWord(word));
+      const numbered = /^\p{N}+号/u.exec(segment)?.[0];
+      if (numbered !== undefined && numbered !== segment) this.#addPart(numbered);
+      if (this.#rules.nicknames !== false) for (const word of letters.slice(0, 1)) this.#addNicknames(word);
       // Of `Player 1` and `Agent A` no word is a name by itself.
       if (this.#person.parts === undefined && words.length > 1)
         for (const word of letters) this.#addPart(word);
@@ -149,6 +159,14 @@ class Spellings {
   #addPart(name: string): void {
     this.#add(name, tokensOf(name), 3);
     this.#addVariants(name);
+  }
+
+  /** Short names, and those that are words, count in the form of a name only. */
+  #addNicknames(word: string): void {
+    for (const short of nicknamesOf(fold(word).folded)) {
+      const isPlain = short.length > 3 && !this.#isCommon(short);
+      this.#add(short, tokensOf(short), 4, isPlain ? 'any' : 'name');
+    }
   }
 
   #addInitials(words: readonly string[]): void {
@@ -189,15 +207,21 @@ class Spellings {
     const spelling: Spelling = { label: this.#person.label, name, ...of, rank, form, takesS };
     this.list.push(spelling);
     if (form === 'initials' || form === 'caps') return;
-    for (const [end, endings] of Object.entries(this.#rules.inflections ?? {})) {
+    const push = (tokens: string[]) =>
+      this.list.push({ ...spelling, tokens, raw: tokens.join(''), rank: Math.max(rank, 3), takesS: false });
+    for (const [end, endings] of this.#inflections()) {
       const folded = fold(end).folded;
       if (!last.endsWith(folded) || last.length - folded.length < 2) continue;
       const stem = last.slice(0, last.length - folded.length);
-      for (const ending of endings) {
-        const tokens = [...of.tokens.slice(0, -1), stem + fold(ending).folded];
-        this.list.push({ ...spelling, tokens, raw: tokens.join(''), rank: Math.max(rank, 3), takesS: false });
-      }
+      for (const ending of endings) push([...of.tokens.slice(0, -1), stem + fold(ending).folded]);
     }
+    const [first = '', ...others] = of.tokens;
+    for (const { prefixes = [] } of this.#languages)
+      if (first.length > 1) for (const prefix of prefixes) push([fold(prefix).folded + first, ...others]);
+  }
+
+  *#inflections(): Iterable<readonly [end: string, endings: readonly string[]]> {
+    for (const { inflections = {} } of [this.#rules, ...this.#languages]) yield* Object.entries(inflections);
   }
 
   #formOf(tokens: readonly string[]): SpellingForm {
@@ -246,8 +270,9 @@ const endingInTitle = /(?<![\p{L}\p{N}])(\p{L}+)\.?\s{1,3}$/u;
 export class Titles {
   readonly #plain: ReadonlySet<string>;
 
-  constructor(titles: readonly string[] = []) {
-    this.#plain = new Set([...plainTitles, ...titles.map((title) => fold(title.replace(/\.$/, '')).folded)]);
+  constructor({ titles = [], languages = [] }: NameRules = {}) {
+    const given = [...titles, ...languages.flatMap((id) => (nameLanguages[id] as NameLanguage).titles ?? [])];
+    this.#plain = new Set([...plainTitles, ...given.map((title) => fold(title.replace(/\.$/, '')).folded)]);
   }
 
   has(word: string): boolean {

@@ -87,8 +87,27 @@ const mutants: readonly (readonly [fault: string, file: string, piece: string, i
   [
     'inflections are ignored',
     'spellings.ts',
-    'for (const ending of endings) {',
-    'for (const ending of [] as string[]) {',
+    'for (const ending of endings) push(',
+    'for (const ending of [] as string[]) push(',
+  ],
+  ['short forms are not names', 'languages.ts', 'return [...(byWord.get(word) ?? [])];', 'return [];'],
+  [
+    'prefixes are ignored',
+    'spellings.ts',
+    'for (const prefix of prefixes) push(',
+    'for (const prefix of [] as string[]) push(',
+  ],
+  [
+    'languages have no titles',
+    'spellings.ts',
+    '[...titles, ...languages.flatMap',
+    '[...titles, ...[].flatMap',
+  ],
+  [
+    'numbers with their counter are not names',
+    'spellings.ts',
+    'if (numbered !== undefined && numbered !== segment) this.#addPart(numbered);',
+    '',
   ],
   ['titles stay', 'spellings.ts', 'start -= before[0].length;', 'break;'],
 ];

@@ -23,7 +23,7 @@ describe('the report of words that still look like names', () => {
     ['I saw BJÖRM', 'BJÖRM', 'near', 'Bjørn'],
     ['I trust Bobby', 'Bobby', 'contains', 'Bob'],
     ['superhannah spoke', 'superhannah', 'contains', 'Hannah Stone'],
-    ['I trust Chris', 'Chris', 'short', 'Christopher'],
+    ['I trust Christo', 'Christo', 'short', 'Christopher'],
     ['Will you vote?', 'Will', 'unclear', 'Will'],
     ['I ask HS', 'HS', 'initials', 'Hannah Stone'],
     ['hannah2 lies', 'hannah', 'unclear', 'Hannah Stone'],

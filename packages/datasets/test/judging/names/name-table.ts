@@ -1,3 +1,5 @@
+import type { NameLanguageId } from '../../../src/judging/names/languages.ts';
+
 /** The players of a row: names, each with what the mapping says about it. */
 export type Cast = Readonly<Record<string, CastMember>>;
 
@@ -17,6 +19,8 @@ export interface TableRow {
     readonly titles?: readonly string[];
     readonly inflections?: Readonly<Record<string, readonly string[]>>;
     readonly words?: readonly string[];
+    readonly languages?: readonly NameLanguageId[];
+    readonly nicknames?: boolean;
   };
 }
 
@@ -34,6 +38,7 @@ const north = castOf('Bjørn Ødegård', 'Łukasz', 'Weiß', 'Ægir', 'Müller')
 const chess = castOf('Player 1: black', 'Player 2: white', 'Player 10: green');
 const common = castOf('Will', 'Mark', 'May', 'Rose', 'Art', 'Bill');
 const ids: Cast = { Ann: { ids: ['agent_001'] }, Cy: { ids: ['agent_010'] } };
+const people = castOf('Robert Stone', 'Katherine', 'Alexander', 'William', 'Christopher');
 const given: Cast = {
   'Alexander Stone': { aliases: ['Sasha', 'the Count'], parts: ['Alexander'], initials: ['AS'] },
   Ewa: { aliases: ['Ewunia'] },
@@ -157,6 +162,115 @@ export const nameTable: readonly TableRow[] = [
     ],
     { inflections: { '': ['a', 'owi', 'in'], a: ['ę', 'y', 'ie'] } },
   ),
+  ...rowsOf(people, [
+    ['Bob, Bobby and Rob', '<Robert Stone>, <Robert Stone> and <Robert Stone>'],
+    ['I trust kate and Alex.', 'I trust <Katherine> and <Alexander>.'],
+    ['Will voted. Will you vote? I will.', '<William> voted. Will you vote? I will.'],
+    ['Chris and Kit lie, he has a kit', '<Christopher> and <?> lie, he has a kit'],
+    ['The bill is paid, Bill says', 'The bill is paid, <William> says'],
+    ['They rob us, bobsled', 'They rob us, bobsled'],
+  ]),
+  ...rowsOf(people, [['Bob saw Alex', 'Bob saw Alex']], { nicknames: false }),
+  ...rowsOf(castOf('Robert', 'Bob'), [['Bob, Rob, Robert', '<Bob>, <Robert>, <Robert>']]),
+  ...rowsOf(
+    castOf('Анна', 'Борис', 'Дмитрий', 'Мария', 'Павел', 'Игорь'),
+    [
+      ['Я голосую против Анны и Бориса.', 'Я голосую против <Анна> и <Борис>.'],
+      ['Скажи Анне и Дмитрию', 'Скажи <Анна> и <Дмитрий>'],
+      ['С Марией, с Павлом, с Игорем', 'С <Мария>, с <Павел>, с <Игорь>'],
+      ['Говорили о Павле и о Марии', 'Говорили о <Павел> и о <Мария>'],
+      ['Анну видели у Игоря', '<Анна> видели у <Игорь>'],
+      ['товарищ Борис и борисоглебский', '<Борис> и борисоглебский'],
+    ],
+    { languages: ['ru'] },
+  ),
+  ...rowsOf(
+    castOf('Олена', 'Тарас', 'Андрій', 'Ольга', 'Петро'),
+    [
+      ['Я вірю Олені й Тарасові', 'Я вірю <Олена> й <Тарас>'],
+      ['Андрію, бачили Ольгу з Петром', '<Андрій>, бачили <Ольга> з <Петро>'],
+      ['пан Тарас сказав Ользі', '<Тарас> сказав <Ольга>'],
+    ],
+    { languages: ['uk'] },
+  ),
+  ...rowsOf(
+    castOf('Marek', 'Katarzyna', 'Paweł', 'Piotr', 'Tomasz'),
+    [
+      ['Głosuję na Marka i Katarzynę', 'Głosuję na <Marek> i <Katarzyna>'],
+      ['Z Pawłem o Piotrze, Tomaszowi', 'Z <Paweł> o <Piotr>, <Tomasz>'],
+      ['Panu Markowi, Katarzynie, Pawle!', '<Marek>, <Katarzyna>, <Paweł>!'],
+    ],
+    { languages: ['pl'] },
+  ),
+  ...rowsOf(
+    castOf('Petr', 'Jana', 'Marek', 'Tomáš', 'Lucie'),
+    [
+      ['Věřím Petrovi, ne Janě', 'Věřím <Petr>, ne <Jana>'],
+      ['S Markem a Tomášem o Lucii', 'S <Marek> a <Tomáš> o <Lucie>'],
+      ['Petře, viděl jsi Janu?', '<Petr>, viděl jsi <Jana>?'],
+    ],
+    { languages: ['cs'] },
+  ),
+  ...rowsOf(
+    castOf('Matti', 'Liisa', 'Pekka', 'Virtanen', 'Antti'),
+    [
+      ['Äänestän Liisaa, en Mattia', 'Äänestän <Liisa>, en <Matti>'],
+      ['Pekan ja Antin kanssa', '<Pekka> ja <Antti> kanssa'],
+      ['Virtaselle, Matilla, Liisalta', '<Virtanen>, <Matti>, <Liisa>'],
+    ],
+    { languages: ['fi'] },
+  ),
+  ...rowsOf(
+    castOf('Ayşe', 'Mehmet', 'Ali'),
+    [
+      ['Ayşeye güvenmem, Mehmetin oyu', '<Ayşe> güvenmem, <Mehmet> oyu'],
+      ['Aliden, Mehmetle, Ayşenin', '<Ali>, <Mehmet>, <Ayşe>'],
+      ["Ayşe'ye oy verdim", "<Ayşe>'ye oy verdim"],
+    ],
+    { languages: ['tr'] },
+  ),
+  ...rowsOf(
+    castOf('Anna', 'Péter', 'Zoltán'),
+    [
+      ['Annának és Péternek, Zoltánnal', '<Anna> és <Péter>, <Zoltán>'],
+      ['Zoltánra szavazok, Annát nem', '<Zoltán> szavazok, <Anna> nem'],
+    ],
+    { languages: ['hu'] },
+  ),
+  ...rowsOf(
+    castOf('Γιώργος', 'Μαρία', 'Κώστας'),
+    [['Ψηφίζω τον Γιώργο, της Μαρίας, του Κώστα', 'Ψηφίζω τον <Γιώργος>, της <Μαρία>, του <Κώστας>']],
+    { languages: ['el'] },
+  ),
+  ...rowsOf(
+    castOf('Jonas', 'Rūta', 'Tomas'),
+    [['Balsuoju už Joną, Rūtos ir Tomui', 'Balsuoju už <Jonas>, <Rūta> ir <Tomas>']],
+    { languages: ['lt'] },
+  ),
+  ...rowsOf(castOf('Ivan', 'Marija', 'Luka'), [['Ivanu i Mariji, s Lukom', '<Ivan> i <Marija>, s <Luka>']], {
+    languages: ['hr'],
+  }),
+  ...rowsOf(
+    castOf('أحمد', 'ليلى'),
+    [
+      ['أعطيت لأحمد وليلى صوتي', 'أعطيت <أحمد> <ليلى> صوتي'],
+      ['قال أحمد', 'قال <أحمد>'],
+    ],
+    { languages: ['ar'] },
+  ),
+  ...rowsOf(
+    castOf('דוד', 'שרה'),
+    [
+      ['הצבעתי לדוד ולשרה', 'הצבעתי <דוד> <שרה>'],
+      ['ושרה אמרה', '<שרה> אמרה'],
+    ],
+    { languages: ['he'] },
+  ),
+  ...rowsOf(castOf('5号玩家', '15号玩家', '田中'), [
+    ['我怀疑5号，15号是好人', '我怀疑<5号玩家>，<15号玩家>是好人'],
+    ['5号玩家发言', '<5号玩家>发言'],
+    ['田中さんと🐺田中🐺', '<田中>さんと🐺<田中>🐺'],
+  ]),
   ...rowsOf(castOf('Kim Lee', 'Jo Lee'), [['Lee or Kim Lee?', '<?> or <Kim Lee>?']]),
   ...rowsOf(castOf('Ann', 'Ann Lee'), [['Ann met Ann Lee; Lee left', '<Ann> met <Ann Lee>; <Ann Lee> left']]),
   ...rowsOf(castOf('Quill'), [['a quill, Quill', 'a quill, <Quill>']], { words: ['quill'] }),
