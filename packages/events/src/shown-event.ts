@@ -11,6 +11,7 @@ const contents: Readonly<Record<string, { readonly out: readonly string[]; reado
     'agent:tool_call': { out: ['input', 'target'], instead: { metadata: {} } },
     'agent:tool_result': { out: ['output', 'error', 'target', 'changes'], instead: { metadata: {} } },
     'agent:rejected': { out: ['thinking'], instead: { text: unsaid, reason: unsaid } },
+    'harness:answer_held': { out: ['thinking', 'call'], instead: { text: unsaid } },
     'user:message': { out: ['parts', 'wrapped'], instead: { text: unsaid } },
     'harness:error': { out: ['stack'], instead: { message: unsaid } },
     'harness:hook_decision': { out: ['reason', 'given', 'text'], instead: {} },
@@ -25,6 +26,7 @@ export function shownEvent<T extends CapturedEvent>(event: T): T {
   const isWithheld =
     data.withheld === true ||
     type === 'agent:rejected' ||
+    type === 'harness:answer_held' ||
     (type === 'harness:hook_decision' && data.on === 'utterance');
   const content = isWithheld ? contents[type] : undefined;
   if (content === undefined) return event;

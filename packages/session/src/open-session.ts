@@ -1,5 +1,5 @@
 import { type Dispatch, describeFailure, ensureTaskOf, openToolbox, toDispatchRef } from '@hansard/dispatch';
-import { type CapturedEvent, newEvent } from '@hansard/events';
+import { type CapturedEvent, isPlainObject, type NewEvent, newEvent } from '@hansard/events';
 import { storeErrors } from '@hansard/provider';
 import { isWaiting } from './agents/agent-record.ts';
 import { settleBranches } from './agents/branches.ts';
@@ -18,6 +18,7 @@ import {
 } from './session-options.ts';
 import { createSessionParts, type SessionParts } from './session-parts.ts';
 import { answer } from './turn/answer.ts';
+import { uncheckedAnswer } from './turn/ask-model.ts';
 import { interruption } from './turn/interruption.ts';
 import { finishWaitingCall } from './turn/run-tool-call.ts';
 
@@ -191,8 +192,20 @@ async function restore(
   return length === 0 ? nothing : { diagnostics: finder.finish(), length, hasAgents };
 }
 
-/** Appends the result `interrupted` to each tool call that was open when the session stopped, and that waits for nobody. */
+/**
+ * Appends the result `interrupted` to each tool call that was open when the session stopped, and that waits for nobody. An answer that hooks had not decided
+ * about is rejected, so that its agent answers again.
+ */
 async function closeOpenCalls({ log, registry }: SessionRecord): Promise<void> {
   const results = resultsOfOpenCalls(registry, log.createId, interruption, (call) => !isWaiting(call));
-  if (results.length > 0) await log.append(results);
+  const unchecked = registry.all.flatMap((agent) => {
+    const { agentId, held, isTerminated } = agent;
+    if (held === null) return [];
+    const { messageId, call } = held;
+    const inference: NewEvent[] = !isPlainObject(call)
+      ? []
+      : [{ type: 'agent:inference', agentId, messageId, data: call }];
+    return isTerminated ? inference : [uncheckedAnswer(agent, held), ...inference];
+  });
+  if (results.length + unchecked.length > 0) await log.append([...results, ...unchecked]);
 }

@@ -266,6 +266,7 @@ const sampleData: { [T in KnownEventType]: EventData<T> } = {
   'harness:budget_reached': { scope: 'session', what: 'costUsd', limit: 5, spent: 4.2, isSpent: false },
   'harness:model_retried': { message: 'busy', attempt: 1, model: 'model-1', next: 'model-2', delayMs: 500 },
   'harness:call_started': { toolCallId: 'c1' },
+  'harness:answer_held': { messageId: 'e9', text: 'Hello!', thinking: 'Hm!', call: { model: 'm' } },
   'system:files_persisted': { files: ['a'] },
   'system:hook_started': { hook: 'a' },
   'system:hook_progress': { hook: 'a' },

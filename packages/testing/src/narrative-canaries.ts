@@ -71,6 +71,7 @@ const fields: Readonly<Record<KnownEventType, Readonly<Record<string, Shape>>>> 
   'harness:budget_reached': {},
   'harness:model_retried': { message: 'line', code: 'whole', model: 'whole', next: 'whole' },
   'harness:call_started': {},
+  'harness:answer_held': { text: 'whole', thinking: 'whole', call: 'nothing' },
   'system:files_persisted': { prompt: 'nothing', preview: 'nothing' },
   'system:hook_started': { hook_name: 'whole', stdin: 'nothing' },
   'system:hook_progress': { hook_name: 'whole', last: 'nothing' },

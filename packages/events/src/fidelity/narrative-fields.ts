@@ -315,6 +315,7 @@ const narrativeFields: Readonly<Record<KnownEventType, KeptFields>> = {
     },
   },
   'harness:call_started': { fields: { toolCallId: 'whole' } },
+  'harness:answer_held': { fields: { messageId: 'whole', text: 'whole', thinking: 'whole' } },
   'system:files_persisted': named,
   'system:hook_started': named,
   'system:hook_progress': named,

@@ -47,6 +47,7 @@ export const shapes: Readonly<Record<'event' | 'envelope' | 'task', Shape>> & {
     'harness:budget_reached': {"type":"object","properties":{"scope":{"type":"string","enum":["session","agent"]},"what":{"type":"string","enum":["costUsd","tokens","calls","timeMs","agents","depth"]},"limit":{"type":"number"},"spent":{"type":"number"},"isSpent":{"type":"boolean"}},"required":["scope","what","limit","spent","isSpent"]},
     'harness:model_retried': {"type":"object","properties":{"message":{"type":"string"},"code":{"type":"string"},"stack":{"type":"string"},"attempt":{"type":"integer","minimum":0,"maximum":9007199254740991},"model":{"type":"string"},"next":{"type":"string"},"delayMs":{"type":"number","minimum":0}},"required":["message","attempt","delayMs"]},
     'harness:call_started': {"type":"object","properties":{"toolCallId":{"type":"string"}},"required":["toolCallId"]},
+    'harness:answer_held': {"type":"object","properties":{"messageId":{"type":"string","pattern":"^[A-Za-z0-9._:-]{1,128}$"},"text":{"type":"string"},"thinking":{"type":"string"},"call":{}},"required":["messageId","text"]},
     'system:files_persisted': {"type":"object"},
     'system:hook_started': {"type":"object"},
     'system:hook_progress': {"type":"object"},

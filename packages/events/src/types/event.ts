@@ -175,6 +175,14 @@ const harnessEventData = {
   }),
   /** The tool of a call that was approved is entered next. A call is never entered twice. */
   'harness:call_started': z.object({ toolCallId: z.string() }),
+  /** Hooks are asked next about an answer, which nobody has received. Their decision is the `agent:text` or the `agent:rejected` of the message. */
+  'harness:answer_held': z.object({
+    messageId: idSchema,
+    text: z.string(),
+    thinking: z.optional(z.string()),
+    /** The data of its `agent:inference`, without `replay`. */
+    call: z.optional(jsonValueSchema),
+  }),
 } as const;
 
 /** Observations of the system, as they were captured. */

@@ -57,6 +57,8 @@ export class AgentRecord {
   isTerminated = false;
   /** Whether it was shown an answer that nobody may have received: what it says and receives is then not shown on surfaces. */
   isWithheld = false;
+  /** The answer that hooks were asked about, and that is neither said nor rejected. Null: there is none. */
+  held: EventData<'harness:answer_held'> | null = null;
   /** The messages that were refused since it ended. */
   missed: readonly {
     readonly eventId: string;
@@ -118,6 +120,9 @@ export class AgentRecord {
       this.#keepUnanswered(givenThrough(event));
     else if (waitingTypes.has(event.type)) this.#noteWaiting(event);
     if (isEventOf(event, 'agent:rejected')) asks = event.data.retry;
+    if (event.type === 'harness:answer_held' && isEventOf(event, 'harness:answer_held'))
+      this.held = event.data;
+    else if (this.held?.messageId === event.messageId) this.held = null;
     const { ids, asking } = this.#sinceAnswer;
     if (asks) asking.push(ids.length);
     ids.push(event.id);

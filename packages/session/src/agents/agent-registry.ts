@@ -32,6 +32,7 @@ export class AgentRegistry {
   }[] = [];
   /** The last event that a fork repeats from its origin. Answers for the session of the origin do not hold in the fork. */
   #repeatedThrough: string | null = null;
+  #lastRepeated: string | null = null;
   #latestNumber = 0;
   #root: AgentRecord | null = null;
   /** Whether the first agent without a cause is a peer: then there is no root. */
@@ -77,7 +78,7 @@ export class AgentRegistry {
     const agentId = event.agentId ?? this.#root?.agentId;
     if (type === 'request:stored') this.#requests.add(event.id);
     if (type === 'session:fork' && isEventOf(event, 'session:fork') && event.data.from.product === 'hansard')
-      this.#repeatedThrough ??= event.data.from.recordId ?? null;
+      this.#lastRepeated = this.#repeatedThrough ??= event.data.from.recordId ?? null;
     else if (event.id === this.#repeatedThrough) this.#repeatedThrough = null;
     if (agentId === undefined) {
       // Without a root, such an event belongs to the session and to no agent.
@@ -103,6 +104,8 @@ export class AgentRegistry {
       this.#stand(record, event);
     if (event.type === 'agent:created' && event.cause === undefined && !this.#isRootless)
       this.#become(record);
+    // What hooks had not decided at the place of a fork is over there.
+    if (event.id === this.#lastRepeated) for (const one of this.all) one.held = null;
     if (this.#root !== null && this.#beforeRoot.length > 0)
       for (const early of this.#beforeRoot.splice(0)) this.observe(early, position);
   }

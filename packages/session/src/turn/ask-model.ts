@@ -130,6 +130,7 @@ async function askOnce(
   let events: readonly CapturedEvent[];
   let toolCalls: readonly ModelToolCall[];
   let rejection: Rejection | null = null;
+  let isHeld = false;
   try {
     if (turn.watched !== null)
       turn.watched.said = { messageId, through: manifest.through, isHeld: held !== null, text: '' };
@@ -151,7 +152,9 @@ async function askOnce(
     if (held !== null && toolCalls.length === 0 && response.text !== '') {
       if (turn.watched?.said != null) turn.watched.said.text = response.text;
       const question = { messageId, through: manifest.through, response, rejected: rejected ?? 0 };
-      const checked = await checkAnswer(turn, record, events, question);
+      await log.append([...stored, heldAnswer(events, record)]);
+      isHeld = true;
+      const checked = await checkAnswer(turn, record, log.check(answer), question);
       // It was recorded as stopped while the last hook decided.
       if (turn.watched?.stopped != null) throw turn.watched.stopped;
       rejection = checked.rejection;
@@ -163,7 +166,9 @@ async function askOnce(
     if (turn.watched !== null) turn.watched.said = null;
     const durationMs = clock.now() - started;
     const paid = paidCall(turn, response ?? error, { agentId, messageId, durationMs, manifest, model });
-    if (signal.aborted && log.isOpen && paid.length > 0) await log.append(paid);
+    const isOver = isHeld && signal.aborted && turn.watched?.stopped == null && record.held !== null;
+    const unchecked = isOver && record.held !== null ? [uncheckedAnswer(record, record.held)] : [];
+    if (signal.aborted && log.isOpen && paid.length > 0) await log.append([...unchecked, ...paid]);
     signal.throwIfAborted();
     throw new FailedAttempt(error, paid);
   } finally {
@@ -206,6 +211,26 @@ function paidCall(
     // It states something else than a usage.
     return [];
   }
+}
+
+/** What the log has of an answer before hooks are asked about it. */
+function heldAnswer(events: readonly CapturedEvent[], { agentId }: AgentRecord): NewEvent {
+  const text = events.find((event) => isEventOf(event, 'agent:text'));
+  const thinking = events.find((event) => isEventOf(event, 'agent:thinking'))?.data.text;
+  const { replay: _, ...call } = events.find(({ type }) => type === 'agent:inference')?.data ?? {};
+  const { messageId = text?.id ?? '' } = text ?? {};
+  const data = { messageId, text: text?.data.text ?? '', ...(thinking === undefined ? {} : { thinking }) };
+  return newEvent('harness:answer_held', { ...data, call }, { agentId });
+}
+
+/** An answer whose session ended before hooks had decided: nobody received it, and its agent is to answer again. */
+export function uncheckedAnswer(
+  { agentId }: AgentRecord,
+  { messageId, text, thinking }: EventData<'harness:answer_held'>,
+): NewEvent {
+  const reason = 'its session ended before it was checked';
+  const data = { text, reason, retry: true, ...(thinking === undefined ? {} : { thinking }) };
+  return newEvent('agent:rejected', data, { agentId, messageId });
 }
 
 function isOfCall({ type }: CapturedEvent): boolean {

@@ -246,6 +246,7 @@ const describers: Describers = {
       text: inWords(message, next === model ? '' : `then with ${next}`, `after ${formatDuration(delayMs)}`),
     }),
   'harness:call_started': () => row('started', 'dim', { text: 'the approved call is made' }),
+  'harness:answer_held': () => row('held', 'dim', { text: 'hooks are asked about the answer' }),
 
   'system:files_persisted': (data) => observed('files', data),
   'system:hook_started': (data) => observed('hook', data, 'started'),

@@ -196,7 +196,7 @@ const inWords: ReadonlySet<string> = new Set<KnownEventType>([
     'harness:abort',
   ] as const),
   ...(['harness:approval_requested', 'harness:approval_given'] as const),
-  ...(['harness:answer_stopped', 'harness:call_started'] as const),
+  ...(['harness:answer_stopped', 'harness:call_started', 'harness:answer_held'] as const),
 ]);
 
 /** Whether the description of an event has all of it. */

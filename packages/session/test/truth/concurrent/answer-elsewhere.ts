@@ -37,3 +37,5 @@ for await (const line of createInterface({ input: process.stdin })) {
     process.stdout.write(`${JSON.stringify({ path, answer: null })}\n`);
   }
 }
+// The test is gone.
+process.exit();

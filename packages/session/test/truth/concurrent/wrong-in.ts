@@ -103,12 +103,17 @@ function wrongAnswers({ events, called, shown }: ConcurrentlyPlayed, counts: Con
     const { said, reply } = call;
     if (stopped.has(event.messageId))
       return text === said || text === reply ? [] : [`a stopped answer is ${text}`];
+    // Its process died before hooks had decided.
+    if (!isText && event.data.hook === undefined) return text === reply ? [] : [`${text} was not checked`];
     const isRejected = flagOf(reply ?? '') === 'deny' || flagOf(reply ?? '') === 'retry';
     if (call.isJudged && !call.hasCalls && isRejected === isText) return [`${text} is ${event.type}`];
     if (!isText && !call.isJudged) return [`nobody was asked about ${text}, and it was rejected`];
     const expected = call.isJudged && isText ? judged(reply ?? '') : reply;
     return text === expected ? [] : [`${text} was recorded for ${reply}`];
   });
+  const recorded = new Set(events.map((event) => / n(\d+)$/.exec(String(event.data.text))?.[1]));
+  for (const { isJudged, hasCalls, reply, number } of called)
+    if (isJudged && !hasCalls && !recorded.has(`${number}`)) wrong.push(`${reply} is not in the log`);
   for (const { isJudged, hasCalls, reply } of called)
     if (isJudged && !hasCalls && reply !== null && flagOf(reply) !== null)
       for (const [mark] of reply.matchAll(/\(\w+ s\d+\)/g)) secret.add(mark);
