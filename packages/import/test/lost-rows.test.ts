@@ -82,7 +82,9 @@ describe('a transcript that has lost rows', () => {
     const shorter = rows(1, 2, 5, 6);
     expect(await source.import(shorter)).toMatchObject({
       counts: { rows_lost: 2 },
-      diagnostics: [{ code: 'rows_lost', message: expect.stringContaining('The file has lost 2 messages') }],
+      diagnostics: [
+        { code: 'rows_lost', message: expect.stringContaining('The source has lost 2 messages') },
+      ],
     });
     expect(await source.read()).toEqual({ current: [1, 2, 5, 6], abandoned: [3, 4] });
     expect(await source.import(shorter, true)).toMatchObject({ added: 0, counts: {} });
@@ -184,4 +186,36 @@ describe('a transcript that changes while it is read', () => {
     await importAll(store, [folder.path]);
     expect((await stored(store)).prompts).toBe(3_002);
   });
+
+  it.each([
+    ['are lost', [21, 24], 2, [22, 25]],
+    ['are lost, also where it has as many bytes as before', [21, 23, 24], 2, [22, 25]],
+    ['are not lost, where it only grew', [21, 22, 25, 26, 27], 0, []],
+  ] as const)(
+    'rows of a sub-agent, whose file was shortened and continued, %s',
+    async (_, then, lost, gone) => {
+      using source = new Source();
+      const side = { isSidechain: true, agentId: 'a1' };
+      const ofAgent = (numbers: readonly number[]) =>
+        lines(...rows(...numbers).map((one) => ({ ...one, ...side })));
+      const file = 'session-1/subagents/agent-a1.jsonl';
+      source.folder.put(file, ofAgent([21, 22, 25]));
+      await source.import(rows(1, 2, 3));
+      source.folder.put(file, ofAgent(then));
+      const { counts } = await source.import(rows(1, 2, 3, 4));
+      expect(counts.rows_lost ?? 0).toBe(lost);
+      const { events } = await stored(source.store);
+      const index = createLogIndex(events);
+      const isSaid = ({ type }: { type: string }) => /^(user:message|agent:text)$/.test(type);
+      const abandoned = index.nodes.filter(
+        (node) => isSaid(node.event) && index.fateOf(node) === 'abandoned',
+      );
+      expect(abandoned.map(({ event }) => event.id)).toEqual(gone.map(uuid));
+      const again = await source.import(rows(1, 2, 3, 4, 5));
+      expect(
+        (await stored(source.store)).events.filter(({ type }) => type === 'session:rewind'),
+      ).toHaveLength(lost === 0 ? 0 : 1);
+      expect(again.rewrittenCount).toBe(0);
+    },
+  );
 });

@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import type { Dispatch } from '@hansard/dispatch';
-import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
+import type { CapturedEvent, DispatchEnvelope, DispatchSource } from '@hansard/events';
 import { isPlainObject, isReadableAs } from '@hansard/events/plain';
 import { isRewritten } from '@hansard/facts';
 import type { LogSummary } from '@hansard/provider';
@@ -16,86 +16,131 @@ const mostHeld = 5_000;
 
 /**
  * The rows that an append-only source has lost: it was shortened or replaced, and then continued. The events of those rows stay, and what the source
- * has after them does not follow them. A `session:rewind` before the first new event says so.
+ * has after them does not follow them. A `session:rewind` before the first new event of the agent says so.
  *
- * 1. Rows can be lost only if the last message that an earlier import has read is not in the bytes of the source.
- * 2. Events of the dispatched agent come in the order of the source. If a new one does not come after the last stored one, that one and
- *    each later event are held back.
+ * 1. Rows of the dispatched agent can be lost only if the last message that an earlier import has read is not in the bytes of the source. Rows
+ *    of sub-agents can be lost only if a file has changed without being larger.
+ * 2. Events of an agent come in the order of the source. If a new one does not come after the last stored one, that one and
+ *    each later event of the agent are held back.
  * 3. If a stored one comes later, nothing was lost there: the source has a new row between old ones.
  */
 export class LostRows {
-  readonly #stored: ReadonlyMap<string, number>;
+  readonly #agents: ReadonlyMap<string, AgentRows>;
+
+  /** Null: the source has lost no row, or that is not known. `files`: the files of the source as they are now; `file`: that of the dispatched agent. */
+  static async of(
+    dispatch: Dispatch,
+    file: string | undefined,
+    files: DispatchSource['files'],
+    existing: DispatchEnvelope | null,
+  ): Promise<LostRows | null> {
+    const last = existing?.source?.lastMessage;
+    const isOfMain = file !== undefined && last !== undefined && uuid.test(last) && !isIn(file, last);
+    const before = new Map(existing?.source?.files.map((one) => [one.name, one]));
+    const isOfOthers = files.some(({ name, bytes, modifiedAt }) => {
+      const one = before.get(name);
+      return (
+        one !== undefined && (bytes < one.bytes || (bytes === one.bytes && modifiedAt !== one.modifiedAt))
+      );
+    });
+    if (!isOfMain && !isOfOthers) return null;
+    const agents = new Map<string, AgentRows>();
+    for await (const { events } of dispatch.pages())
+      for (const event of events) {
+        const { id, agentId = '' } = event;
+        if (!isEntry(event) || isRewritten(id) || isOfLoss(id)) continue;
+        if (agentId === '' ? !isOfMain : !isOfOthers) continue;
+        const rows = agents.get(agentId) ?? new AgentRows(agentId);
+        agents.set(agentId, rows);
+        rows.stored.set(id, rows.stored.size);
+      }
+    return new LostRows(agents);
+  }
+
+  private constructor(agents: ReadonlyMap<string, AgentRows>) {
+    this.#agents = agents;
+  }
+
+  /** The events that can be recorded now. */
+  take(events: readonly CapturedEvent[]): readonly CapturedEvent[] {
+    return events.flatMap((event) => this.#agents.get(event.agentId ?? '')?.take(event) ?? event);
+  }
+
+  /** The events that were held back, at the end of the log. */
+  end(): readonly CapturedEvent[] {
+    return [...this.#agents.values()].flatMap((rows) => rows.end());
+  }
+
+  /** Says what was lost, if something was. */
+  reportIn(summary: LogSummary): LogSummary {
+    const lost = [...this.#agents.values()].filter(({ count }) => count > 0);
+    if (lost.length === 0) return summary;
+    const { counts, diagnostics } = summary;
+    const all = lost.reduce((sum, { count }) => sum + count, 0);
+    const others = lost.flatMap(({ agentId }) => (agentId === '' ? [] : agentId));
+    const shown = others.slice(0, mostNamed).join(', ') + (others.length > mostNamed ? ' and others' : '');
+    const whose = others.length === 0 ? '' : `, also of the sub-agents ${shown}`;
+    const message = `The source has lost ${all} messages, results and calls that were imported${whose}. They stay in the store, and what follows in the source does not follow them.`;
+    return {
+      ...summary,
+      counts: { ...counts, rows_lost: all },
+      diagnostics: [...diagnostics, { code: 'rows_lost', message }],
+    };
+  }
+}
+
+const mostNamed = 8;
+
+/** The rows of one agent; '' is the dispatched agent. */
+class AgentRows {
+  readonly agentId: string;
+  /** The places of its stored events. */
+  readonly stored = new Map<string, number>();
+  count = 0;
   /** The place of the last stored event that the source has. */
   #previous = -1;
   /** The end of the current branch of the source. */
   #end: string | null = null;
   #held: CapturedEvent[] | null = null;
   #isDecided = false;
-  #count = 0;
 
-  /** Null: the source has lost no row, or that is not known. */
-  static async of(
-    dispatch: Dispatch,
-    file: string | undefined,
-    existing: DispatchEnvelope | null,
-  ): Promise<LostRows | null> {
-    const last = existing?.source?.lastMessage;
-    if (file === undefined || last === undefined || !uuid.test(last) || isIn(file, last)) return null;
-    const stored = new Map<string, number>();
-    for await (const { events } of dispatch.pages())
-      for (const event of events)
-        if (isOwn(event) && !isRewritten(event.id) && !isOfLoss(event.id)) stored.set(event.id, stored.size);
-    return new LostRows(stored);
+  constructor(agentId: string) {
+    this.agentId = agentId;
   }
 
-  private constructor(stored: ReadonlyMap<string, number>) {
-    this.#stored = stored;
-  }
-
-  /** The events that can be recorded now. */
-  take(events: readonly CapturedEvent[]): readonly CapturedEvent[] {
-    const now: CapturedEvent[] = [];
-    for (const event of events) {
-      const place = isOwn(event) ? this.#stored.get(event.id) : undefined;
-      if (this.#held !== null && place !== undefined && place > this.#previous) {
-        now.push(...this.#held);
-        this.#held = null;
-        this.#isDecided = true;
-      }
-      if (!this.#isDecided && this.#held === null && isOwn(event)) this.#follow(event, place);
-      if (this.#held === null) now.push(event);
-      else this.#held.push(event);
+  take(event: CapturedEvent): readonly CapturedEvent[] {
+    const place = isEntry(event) ? this.stored.get(event.id) : undefined;
+    const released: CapturedEvent[] = [];
+    if (this.#held !== null && place !== undefined && place > this.#previous) {
+      released.push(...this.#held);
+      this.#held = null;
+      this.#isDecided = true;
     }
-    if (this.#held !== null && this.#held.length > mostHeld) now.push(...this.end());
-    return now;
+    if (!this.#isDecided && this.#held === null && isEntry(event)) this.#follow(event, place);
+    if (this.#held === null) return [...released, event];
+    this.#held.push(event);
+    return this.#held.length > mostHeld ? this.end() : released;
   }
 
-  /** The events that were held back, at the end of the log. */
   end(): readonly CapturedEvent[] {
     const [first, ...rest] = this.#held ?? [];
     this.#held = null;
     this.#isDecided = true;
     if (first === undefined) return [];
-    this.#count = this.#stored.size - 1 - this.#previous;
-    const data = { keptThrough: this.#end };
-    return [{ id: lossBefore(first.id), type: 'session:rewind', timestamp: null, data }, first, ...rest];
-  }
-
-  /** Says what was lost, if something was. */
-  reportIn(summary: LogSummary): LogSummary {
-    if (this.#count === 0) return summary;
-    const { counts, diagnostics } = summary;
-    const message = `The file has lost ${this.#count} messages, results and calls that were imported. They stay in the store, and what follows in the file does not follow them.`;
-    return {
-      ...summary,
-      counts: { ...counts, rows_lost: this.#count },
-      diagnostics: [...diagnostics, { code: 'rows_lost', message }],
+    this.count = this.stored.size - 1 - this.#previous;
+    const rewind: CapturedEvent = {
+      id: lossBefore(first.id),
+      type: 'session:rewind',
+      timestamp: null,
+      ...(this.agentId === '' ? {} : { agentId: this.agentId }),
+      data: { keptThrough: this.#end },
     };
+    return [rewind, first, ...rest];
   }
 
   #follow(event: CapturedEvent, place: number | undefined): void {
     if (place === undefined) {
-      if (this.#previous === this.#stored.size - 1) this.#isDecided = true;
+      if (this.#previous === this.stored.size - 1) this.#isDecided = true;
       else this.#held = [];
       return;
     }
@@ -106,8 +151,8 @@ export class LostRows {
   }
 }
 
-function isOwn({ agentId, type }: CapturedEvent): boolean {
-  return agentId === undefined && (entryTypes.test(type) || type === 'session:rewind');
+function isEntry({ type }: CapturedEvent): boolean {
+  return entryTypes.test(type) || type === 'session:rewind';
 }
 
 function isPrompt({ type, data }: CapturedEvent): boolean {

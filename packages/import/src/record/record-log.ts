@@ -261,7 +261,7 @@ async function recordWhole(
   let rewrittenCount = 0;
   let appended = 0;
   const versions = log.isMutable === true ? await ItemVersions.of(dispatch) : null;
-  const lost = versions === null ? await LostRows.of(dispatch, log.files[0], existing) : null;
+  const lost = versions === null ? await LostRows.of(dispatch, log.files[0], files, existing) : null;
   const append = (events: readonly CapturedEvent[]) =>
     appendEvents(dispatch, log, events, redacted, (id) => {
       rewrittenCount += 1;
