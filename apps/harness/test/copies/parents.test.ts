@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JsonObject } from '@hansard/events';
 import { expect, it } from 'vitest';
@@ -253,4 +254,19 @@ it('an import that is undone names the sessions that keep copies of its events',
     { deleted: true, copies: [{ taskDir: expect.stringContaining(ids.parent), events: 6 }] },
   ]);
   expect((await family.hansard('import', '--undo', '--yes', '--json')).err).not.toContain('also in');
+});
+
+it('an import that is undone names the native forks of its sessions', async () => {
+  using line = commandLine();
+  const records = [
+    { event_type: 'agent_created', agent_id: 'a', name: 'Ann', language_model: 'm' },
+    { event_type: 'transcript_entry', agent_id: 'a', role: 'user', content: 'Hi', source: 'external' },
+    { event_type: 'transcript_entry', agent_id: 'a', role: 'assistant', content: 'Hello.' },
+  ];
+  const log = records.map((record, at) => JSON.stringify({ message_id: `m${at}`, ...record })).join('\n');
+  writeFileSync(join(line.cwd, 'log.jsonl'), `${log}\n`);
+  expect(await line.hansard('import', 'log.jsonl', '--task', 'lab/talk', '--yes')).toMatchObject({ code: 0 });
+  expect(await line.hansard('fork', 'latest', 'latest')).toMatchObject({ code: 0 });
+  const undone = await line.hansard('import', '--undo', '--yes');
+  expect(undone.err).toMatch(/3 of their events are also in lab\/talk \w+, and stay there\./);
 });

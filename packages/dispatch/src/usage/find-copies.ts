@@ -207,6 +207,9 @@ class CopyGroup {
 
 function groupsOf(entries: Iterable<DispatchEntry>): CopyGroup[] {
   const listed = new Map<string, ListedDispatch>();
+  /** Imports whose first answers are not known: only a fork of one says that it has copies. */
+  const unlisted = new Map<string, ListedDispatch>();
+  const named = new Set<string>();
   const first = new Map<string, string>();
   const up = new Map<string, string>();
   const rootOf = (id: string) => {
@@ -233,9 +236,13 @@ function groupsOf(entries: Iterable<DispatchEntry>): CopyGroup[] {
     }
     // What an import has found holds also where the other dispatch is not seen.
     for (const one of envelope.source?.copies?.of ?? []) join(dispatchId, one);
-    if (origin !== undefined) join(dispatchId, origin);
-    else if (envelope.source === null) listed.set(dispatchId, entry);
+    if (origin !== undefined) {
+      named.add(origin);
+      join(dispatchId, origin);
+    } else if (envelope.source === null) listed.set(dispatchId, entry);
+    if (!listed.has(dispatchId)) unlisted.set(dispatchId, entry);
   }
+  for (const [dispatchId, entry] of unlisted) if (named.has(dispatchId)) listed.set(dispatchId, entry);
   const groups = new Map<string, ListedDispatch[]>();
   for (const [dispatchId, entry] of listed) {
     const root = rootOf(dispatchId);
