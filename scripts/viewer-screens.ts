@@ -66,6 +66,13 @@ const screens: readonly Screen[] = [
     }),
   },
   {
+    name: 'marks',
+    docs: { width: 1_280 },
+    open: session(/a\.txt has 6 bytes/, async (page) => {
+      await page.waitForSelector('header .note-text');
+    }),
+  },
+  {
     name: 'time',
     docs: { width: 1_280 },
     open: session(/Rotate the refresh token/, key('6', '.figures-table')),
@@ -129,7 +136,15 @@ const sources = [writeSessions(join(folder, '.claude/projects'), Date.now())];
 if (existsSync(corpus)) sources.push(join(corpus, 'claude-transcripts'), join(corpus, 'codex'));
 execFileSync(process.execPath, [command, 'import', '--root', folder, ...sources], { stdio: 'ignore', env });
 
-const viewing = spawn(process.execPath, [command, 'view', '--json', '--root', folder], {
+const marked = ['note', '--root', folder, 'a.txt has', '--as', 'ann'];
+for (const mark of [
+  ['Ask the reviewer about empty files.', '--event', 'latest'],
+  ['--tag', 'files', '--rate', '4', '--bookmark'],
+  ['A good example for the handbook.'],
+])
+  execFileSync(process.execPath, [command, ...marked, ...mark], { stdio: 'ignore', env });
+
+const viewing = spawn(process.execPath, [command, 'view', '--json', '--as', 'ann', '--root', folder], {
   stdio: ['ignore', 'pipe', 'ignore'],
   env,
 });

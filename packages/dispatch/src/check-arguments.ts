@@ -57,6 +57,15 @@ export const excludedTask = '_hansard/excluded';
 /** Its dispatches have no events: the watchers of a store, and the words that name what no watcher imports. */
 export const watchTask = '_hansard/watch';
 
+/**
+ * Its dispatches have the saved filters of people, one dispatch for each reader. Below it is a task for each project: a dispatch for each reader,
+ * with the marks on the sessions of the project.
+ */
+export const notesTask = '_hansard/notes';
+
+export const isNotesTask = (taskDir: string): boolean =>
+  taskDir === notesTask || taskDir.startsWith(`${notesTask}/`);
+
 export const isInbox = (taskDir: string): boolean => taskDir.startsWith(inboxes);
 
 /** @throws STORE_INVALID_PATH for a task that has letters: no program writes to them */

@@ -29,6 +29,16 @@ export const dispatchErrors = defineErrors('dispatch', {
       'Update Hansard for a letter of a newer version. Another letter stays until `deleteDispatch` deletes it, or the dispatch that it was written to.',
     details: ['taskDir', 'dispatchId', 'reason'],
   },
+  DISPATCH_NOTE_INVALID: {
+    when: 'A mark on a session is without its text, or too long, or its rating is not 1 to 5. Nothing was recorded.',
+    advice: 'Give a note or a tag a text, and a rating a whole number from 1 to 5.',
+    details: ['reason'],
+  },
+  DISPATCH_NOTE_NOT_FOUND: {
+    when: 'A mark was to be removed that the reader has not made, or has removed before.',
+    advice: 'Read the marks again. Readers remove their own marks only.',
+    details: ['note', 'reader'],
+  },
   DISPATCH_AGENT_NOT_FOUND: {
     when: 'A worker was to be started with an agent that `workers.agents` does not name.',
     advice:

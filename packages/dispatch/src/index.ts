@@ -13,6 +13,13 @@ export { HeapRestraint } from './heap-restraint.ts';
 export { HookObservers } from './hooks/hook-observers.ts';
 export { type HookPart, HookTime, hookLinks } from './hooks/hook-part.ts';
 export type { LoopLimits } from './limits/loop-detector.ts';
+export {
+  dispatchesWithNotes,
+  type NewNote,
+  type Note,
+  NoteWriter,
+  readNotes,
+} from './notes/notes.ts';
 export { openTaskSource } from './open-task-source.ts';
 export { checkOptions, type OptionCheck, optionChecks } from './option-checks.ts';
 export type { DispatchRedaction } from './redaction/dispatch-redaction.ts';

@@ -5,6 +5,7 @@ import {
   type DispatchRedaction,
   type DispatchRef,
   type DispatchStore,
+  dispatchesWithNotes,
 } from '@hansard/dispatch';
 import { addRedactions, type JsonObject, type RedactionCounts } from '@hansard/events';
 import { isReadableAs, isRemovedContent, mediaPartsIn } from '@hansard/events/plain';
@@ -48,7 +49,7 @@ export async function* redactDispatches(
     yield redactOne(store, redactor, { taskDir, dispatchId }, signal);
     return;
   }
-  for await (const listing of store.dispatches(taskDir === undefined ? {} : { taskDir })) {
+  for await (const listing of dispatchesWithNotes(store, { taskDir })) {
     // Between two dispatches: each is changed whole.
     await nextTurn(undefined, signal === undefined ? {} : { signal });
     const { taskDir: place, dispatchId: id } = listing;

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { DispatchRef, DispatchStore } from '@hansard/dispatch';
+import { type DispatchRef, type DispatchStore, dispatchesWithNotes } from '@hansard/dispatch';
 import type { HansardError } from '@hansard/events';
 import { isUnreadable, type StoreError, storeErrors } from '@hansard/provider';
 import {
@@ -92,7 +92,7 @@ export async function* scanSecrets(
     return;
   }
   yield* scanTasks(store, redactor, taskDir);
-  for await (const listing of store.dispatches(taskDir === undefined ? {} : { taskDir })) {
+  for await (const listing of dispatchesWithNotes(store, { taskDir })) {
     const { taskDir: place, dispatchId: id } = listing;
     if (id === undefined) {
       const error = 'error' in listing ? listing.error : null;

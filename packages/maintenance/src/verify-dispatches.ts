@@ -5,6 +5,7 @@ import {
   type DispatchRef,
   type DispatchStore,
   dispatchErrors,
+  dispatchesWithNotes,
   type StoredLetter,
 } from '@hansard/dispatch';
 import {
@@ -17,6 +18,7 @@ import {
 } from '@hansard/events';
 import {
   type DispatchVerification,
+  isInternalTask,
   isUnreadable,
   type StoreError,
   storeErrors,
@@ -66,15 +68,17 @@ export async function* verifyDispatches(
     taskDir === undefined ? await store.listTasks() : [{ taskDir, task: null }];
   const listed: DispatchEntry[] = [];
   try {
-    for await (const listing of store.dispatches(taskDir === undefined ? {} : { taskDir }))
-      listed.push(listing);
+    for await (const listing of dispatchesWithNotes(store, { taskDir })) listed.push(listing);
   } catch (error) {
     if (taskDir === undefined) throw error;
     yield unverified(taskDir, null, asDamage(error));
     return;
   }
   const listings = Map.groupBy(listed, (listing) => listing.taskDir);
-  for (const task of tasks) {
+  const known = new Set(tasks.map((task) => task.taskDir));
+  const ofNotes = [...listings.keys()].filter((name) => isInternalTask(name) && !known.has(name));
+  const all: readonly TaskListing[] = [...tasks, ...ofNotes.map((name) => ({ taskDir: name, task: null }))];
+  for (const task of all) {
     if (task.error !== undefined) yield unverified(task.taskDir, null, task.error);
     yield* verifyTask(store, task, listings.get(task.taskDir) ?? [], signal);
   }

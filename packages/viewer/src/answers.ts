@@ -113,7 +113,7 @@ export interface ConversationPage {
 /** A place in a session. */
 export interface Mark {
   readonly position: number;
-  readonly kind: 'prompt' | 'failure' | 'edit' | 'compaction';
+  readonly kind: 'prompt' | 'failure' | 'edit' | 'compaction' | 'person';
   readonly text: string;
 }
 
@@ -124,6 +124,27 @@ export interface SessionMap {
   readonly marks: readonly Mark[];
   /** There are more marks, before these. */
   readonly isCut: boolean;
+}
+
+/** A mark of a person: `NewNote` of `@hansard/dispatch` says what it has. */
+export interface PersonsMark {
+  readonly id: string;
+  /** Null: a saved filter. */
+  readonly on: { readonly task: string; readonly id: string; readonly position: number | null } | null;
+  readonly kind: 'note' | 'bookmark' | 'tag' | 'rating' | 'filter';
+  readonly text: string;
+  readonly rating: number;
+  readonly address: string;
+  readonly reader: string;
+  readonly at: string | null;
+}
+
+export interface Marks {
+  /** The name under which this page makes marks. Null: it makes none. */
+  readonly reader: string | null;
+  readonly marks: readonly PersonsMark[];
+  /** Why marks of some readers are not among them. */
+  readonly problems: readonly string[];
 }
 
 /** Something with a beginning and a duration. */

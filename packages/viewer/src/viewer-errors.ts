@@ -28,12 +28,12 @@ export const viewerErrors = defineErrors('viewer', {
     details: ['dispatchId'],
   },
   VIEW_MESSAGE_INVALID: {
-    when: 'What was sent to a run is not JSON with a text, or is larger than 64 KiB.',
-    advice: 'Send a shorter text.',
+    when: 'What was sent to a run is not JSON with a text, a mark names no session or event, or either is larger than 64 KiB.',
+    advice: 'Send a shorter text. Load the page again if the session was deleted.',
     details: [],
   },
   VIEW_REQUEST_REFUSED: {
-    when: 'Something was sent to a run that does not come from the page of this viewer.',
+    when: 'Something was sent to a run, or as a mark, that does not come from the page of this viewer.',
     advice: 'Use the page at the printed address. Other programs use `DispatchRun.send` and `abort`.',
     details: [],
   },

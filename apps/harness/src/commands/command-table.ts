@@ -41,6 +41,14 @@ export const commandTable: readonly CommandRow[] = [
     load: async () => (await import('./approve.ts')).addApprove,
   },
   {
+    name: 'note',
+    group: 'Record',
+    description: 'mark a session or an event (note, tag, bookmark, rating), or list the marks of people',
+    arguments: [part('the marks on all sessions'), ['[text]', 'a note, in quotes']],
+    isPaged: true,
+    load: async () => (await import('./note.ts')).addNote,
+  },
+  {
     name: 'fork',
     group: 'Record',
     description: 'begin a session that repeats another one up to an event',

@@ -2,18 +2,21 @@ import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 import { onlySession, resolveScope } from '@hansard/compose';
 import { eventNamed, pagedLog } from '@hansard/compose/reading';
-import type { DispatchStore } from '@hansard/dispatch';
+import { type DispatchStore, NoteWriter } from '@hansard/dispatch';
 import { createViewer, type RunningViewer, readTokenFile } from '@hansard/viewer';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
 import { type CliContext, note, printJson, printLine } from '../terminal/context.ts';
 import { parseCount } from '../terminal/parse-count.ts';
 import { withStore } from '../terminal/with-store.ts';
+import { readerHelp, readerName } from './note.ts';
 
 interface ViewOptions extends CommonOptions {
   readonly port?: number;
   readonly open?: boolean;
   readonly host?: string;
   readonly tokenFile?: string;
+  readonly readOnly?: boolean;
+  readonly as?: string;
 }
 
 /** Milliseconds. A page says that the store does not answer, and asks again itself. */
@@ -35,9 +38,11 @@ export const addView: AddCommand = (command, context) => {
       '--token-file <file>',
       'the token of the page, in a file that only you can read; made if it is missing (default: a new token)',
     )
+    .option('--read-only', 'show the marks of people, and take none')
+    .option('--as <name>', readerHelp)
     .addHelpText(
       'after',
-      '\nThe page reads the log and changes nothing. Anyone with the printed address can read\neverything in the store; it is valid until the command ends. With --token-file\nthe address is printed without its token, and stays valid.\n\nAnother --host than 127.0.0.1 needs a token file, because there is no TLS: who\ncan read the traffic between can read the log. This shows the page of another\nmachine without both:\n  ssh -L 4700:127.0.0.1:4700 MACHINE hansard view --port 4700\n\nExamples:\n  hansard view\n  hansard view research/route-models\n  hansard view latest 31 --port 4700\n  hansard view --open\n  hansard view --host 0.0.0.0 --port 4700 --token-file ~/.hansard-token',
+      '\nThe page changes no session. Notes, tags, bookmarks and ratings that you make on it\nare recorded beside the sessions, except with --read-only. Anyone with the printed\naddress can read everything in the store and make marks; it is valid until the command\nends. With --token-file the address is printed without its token, and stays valid.\n\nAnother --host than 127.0.0.1 needs a token file, because there is no TLS: who\ncan read the traffic between can read the log. This shows the page of another\nmachine without both:\n  ssh -L 4700:127.0.0.1:4700 MACHINE hansard view --port 4700\n\nExamples:\n  hansard view\n  hansard view research/route-models\n  hansard view latest 31 --port 4700\n  hansard view --open\n  hansard view --host 0.0.0.0 --port 4700 --token-file ~/.hansard-token',
     )
     .action((word: string | undefined, event: string | undefined, options: ViewOptions) =>
       withStore(context, { ...options, retryMs }, async ({ store }) => {
@@ -80,10 +85,11 @@ async function placeOf(
 function start(
   context: CliContext,
   store: DispatchStore,
-  { port = 0, host, tokenFile }: ViewOptions,
+  { port = 0, host, tokenFile, readOnly = false, as }: ViewOptions,
 ): Promise<RunningViewer> {
   const token = tokenFile === undefined ? {} : tokenIn(context, resolve(context.cwd, tokenFile));
-  return createViewer({ store, ...token }).start({ port, ...(host === undefined ? {} : { host }) });
+  const notes = readOnly ? undefined : new NoteWriter(store, readerName(context, as));
+  return createViewer({ store, notes, ...token }).start({ port, ...(host === undefined ? {} : { host }) });
 }
 
 function tokenIn(context: CliContext, path: string): { readonly token: string } {

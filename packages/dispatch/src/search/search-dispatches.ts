@@ -1,5 +1,5 @@
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
-import { EventWords, isUnreadable, type SearchHit, type StoreError } from '@hansard/provider';
+import { EventWords, isInternalTask, isUnreadable, type SearchHit, type StoreError } from '@hansard/provider';
 import type { DispatchRef } from '../store/dispatch-ref.ts';
 import type { DispatchStore } from '../store/dispatch-store.ts';
 
@@ -57,7 +57,9 @@ async function* lookUp(store: SearchedStore, options: SearchDispatchesOptions): 
   const scope = scopeOf({ taskDir, dispatchId });
   const look = async (most: number) =>
     store.searchEvents(query, { ...scope, limit: most, ...(onIndexed === undefined ? {} : { onIndexed }) });
-  const hits = await wantedOf(look, limit, options);
+  // As a listing of the whole store, a search of it omits the records of Hansard, such as the marks of people.
+  const isShown = taskDir === undefined ? (hit: SearchHit) => !isInternalTask(hit.taskDir) : undefined;
+  const hits = await wantedOf(look, limit, options, isShown);
   const byDispatch = Map.groupBy(hits.toReversed(), (hit) => `${hit.taskDir}\n${hit.dispatchId}`);
   for (const found of byDispatch.values()) {
     const [newest] = found;
@@ -144,15 +146,16 @@ const mostLookedAt = 10_000;
 async function wantedOf(
   look: (limit: number) => Promise<readonly SearchHit[]>,
   limit: number,
-  { isWanted, onUnwanted }: Pick<SearchDispatchesOptions, 'isWanted' | 'onUnwanted'>,
+  { isWanted = () => true, onUnwanted }: Pick<SearchDispatchesOptions, 'isWanted' | 'onUnwanted'>,
+  isShown: (hit: SearchHit) => boolean = () => true,
 ): Promise<readonly SearchHit[]> {
-  if (isWanted === undefined) return look(limit);
   for (let most = limit; ; most = Math.min(4 * most, Math.max(limit, mostLookedAt))) {
     const hits = await look(most);
-    const wanted = hits.filter(({ event }) => isWanted(event));
+    const shown = hits.filter(isShown);
+    const wanted = shown.filter(({ event }) => isWanted(event));
     const isAll = hits.length < most || most >= mostLookedAt;
     if (wanted.length < limit && !isAll) continue;
-    onUnwanted?.(hits.length - wanted.length);
+    onUnwanted?.(shown.length - wanted.length);
     return wanted.slice(-limit);
   }
 }

@@ -6,7 +6,7 @@ import {
   isSameJson,
 } from '@hansard/events';
 import { isInternalTask, type RemainsScope, storeErrors } from '@hansard/provider';
-import { excludedTask, inboxes, isInbox, watchTask } from '../check-arguments.ts';
+import { excludedTask, inboxes, isInbox, isNotesTask, watchTask } from '../check-arguments.ts';
 import { dispatchErrors } from '../dispatch-errors.ts';
 import { checkEnvelope, newEnvelope } from '../intake/envelope-intake.ts';
 import type { DispatchRef } from './dispatch-ref.ts';
@@ -151,7 +151,7 @@ async function* readInboxes(
   options: { readonly taskDir: string } | { readonly internal: true },
 ): AsyncGenerator<StoredLetter, undefined> {
   for await (const { taskDir: inbox, dispatchId: letterId, envelope, error } of pagesOf(context, options)) {
-    if (inbox === excludedTask || inbox === watchTask) continue;
+    if (inbox === excludedTask || inbox === watchTask || isNotesTask(inbox)) continue;
     const name = isInbox(inbox) ? inbox.slice(inboxes.length).replace(/%$/, '') : null;
     const to = name === null ? null : { taskDir: envelope?.letter?.taskDir ?? null, dispatchId: name };
     const place = { inbox, letterId, to };

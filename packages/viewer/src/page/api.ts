@@ -32,6 +32,22 @@ function messageIn(text: string): string | null {
   }
 }
 
+/** Sends something to the server. Null: it was received; otherwise why not, for people. */
+export async function post(path: string, body: object): Promise<string | null> {
+  try {
+    const answer = await fetch(path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-hansard': 'page' },
+      body: JSON.stringify(body),
+    });
+    if (answer.ok) return null;
+    const { code, message } = (await answer.json().catch(() => ({}))) as { code?: string; message?: string };
+    return [code, message ?? `The viewer answered ${answer.status}.`].filter(Boolean).join(': ');
+  } catch {
+    return 'The viewer does not answer.';
+  }
+}
+
 export interface Rows {
   readonly first: number;
   readonly size: number;

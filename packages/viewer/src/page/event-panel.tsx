@@ -11,6 +11,7 @@ import {
   readImage,
   readLine,
 } from './api.ts';
+import { PlaceMarks } from './marks.tsx';
 import { addressOf } from './place-in-address.ts';
 import { commandPlace, countText, timeText } from './words.ts';
 
@@ -87,6 +88,7 @@ function Detail({ name, detail, isJson, onShow }: DetailProps) {
           <a href={linePath(name, position)}>The whole line</a>
         </p>
       ) : null}
+      <PlaceMarks on={{ ...name, position }} />
       {isJson || detail.words === null ? (
         <pre class="fields">{detail.json}</pre>
       ) : (

@@ -1,4 +1,4 @@
-import type { LibraryFacts, LibraryLine, SpentDay } from '../answers.ts';
+import type { LibraryFacts, LibraryLine, PersonsMark, SpentDay } from '../answers.ts';
 import type { LibraryPlace } from './place-in-address.ts';
 
 /** What the columns of the library are sorted by. The first is usual. */
@@ -24,16 +24,25 @@ export function projectName(project: string): string {
   return project.split('/').findLast((part) => part !== '') ?? project;
 }
 
+/** Unique in the store. */
+export function sessionKey({ taskDir, dispatchId }: Pick<LibraryLine, 'taskDir' | 'dispatchId'>): string {
+  return `${taskDir}/${dispatchId}`;
+}
+
 /** The sessions that match the place, each worker below its session if that is shown, too. */
 export function sessionsAt(
   lines: readonly LibraryLine[],
   place: LibraryPlace,
   day: SpentDay | undefined,
+  marks: ReadonlyMap<string, readonly PersonsMark[]> = new Map(),
 ): ListedSession[] {
   const words = (place.filter ?? '').toLowerCase().split(/\s+/).filter(Boolean);
   const shown = lines.flatMap((line) => {
     const { facts } = line;
-    return facts !== null && matches(line, facts, { place, day, words }) ? { line, facts } : [];
+    return facts !== null &&
+      matches(line, facts, { place, day, words, marks: marks.get(sessionKey(line)) ?? [] })
+      ? { line, facts }
+      : [];
   });
   const known = new Set(shown.map(({ line }) => line.dispatchId));
   const below = Map.groupBy(shown, ({ facts }) =>
@@ -56,15 +65,21 @@ interface Wanted {
   readonly place: LibraryPlace;
   readonly day: SpentDay | undefined;
   readonly words: readonly string[];
+  readonly marks: readonly PersonsMark[];
 }
 
-function matches(line: LibraryLine, facts: LibraryFacts, { place, day, words }: Wanted): boolean {
+function matches(line: LibraryLine, facts: LibraryFacts, { place, day, words, marks }: Wanted): boolean {
   if (place.project !== undefined && facts.project !== place.project) return false;
   if (place.model !== undefined && !facts.models.includes(place.model)) return false;
   if (place.day !== undefined && !isWithin(facts, day)) return false;
+  if (place.mark === 'any' && marks.length === 0) return false;
+  if (place.mark === 'bookmark' && !marks.some(({ kind }) => kind === 'bookmark')) return false;
+  const tag = place.mark?.startsWith('#') ? place.mark.slice(1) : null;
+  if (tag !== null && !marks.some(({ kind, text }) => kind === 'tag' && text === tag)) return false;
   if (words.length === 0) return true;
   const { title, project, product, models, status } = facts;
-  const text = [title, project, product, ...models, status, line.taskDir, line.dispatchId]
+  const ofPeople = marks.map((mark) => (mark.kind === 'tag' ? `#${mark.text}` : mark.text));
+  const text = [title, project, product, ...models, status, line.taskDir, line.dispatchId, ...ofPeople]
     .join(' ')
     .toLowerCase();
   return words.every((word) => text.includes(word));

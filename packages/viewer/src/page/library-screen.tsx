@@ -1,6 +1,6 @@
 import { formatDuration } from '@hansard/facts';
-import { useEffect, useState } from 'preact/hooks';
-import type { LibraryLine, StoreSpending } from '../answers.ts';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { LibraryLine, PersonsMark, StoreSpending } from '../answers.ts';
 import { LatestAnswer, readDispatches, useAnswer } from './api.ts';
 import { isTyping } from './is-typing.ts';
 import {
@@ -10,9 +10,11 @@ import {
   projectName,
   type SessionGroup,
   type SortKey,
+  sessionKey,
   sessionsAt,
   sortOf,
 } from './library-list.ts';
+import { MarkSigns, SavedFilters, useMarks } from './marks.tsx';
 import { addressOf, goTo, type LibraryPlace } from './place-in-address.ts';
 import { Contents } from './search/search-screen.tsx';
 import { SpendingPanel } from './spending-panel.tsx';
@@ -38,7 +40,12 @@ export function LibraryScreen({ place }: { readonly place: LibraryPlace }) {
     return () => removeEventListener('keydown', onLibraryKey);
   }, [task]);
   const day = spending.answer?.days.find((one) => one.day === place.day);
-  const sessions = lines === null ? null : sessionsAt(lines, place, day);
+  const here = useMarks(null);
+  const marks = useMemo(() => bySession(here.marks), [here.marks]);
+  const sessions = useMemo(
+    () => (lines === null ? null : sessionsAt(lines, place, day, marks)),
+    [lines, addressOf(place), day, marks],
+  );
   return (
     <main class="library">
       <Top place={place} change={change} />
@@ -57,14 +64,27 @@ export function LibraryScreen({ place }: { readonly place: LibraryPlace }) {
         <FirstSteps />
       ) : (
         <>
+          <SavedFilters here={here} address={addressOf(place)} />
+          {here.problems.map((text) => (
+            <p role="alert" key={text}>
+              {text}
+            </p>
+          ))}
           <Chosen
             place={place}
+            marks={here.marks}
             count={countOf(sessions)}
             all={lines.filter(({ facts }) => facts !== null).length}
             isReading={isReading}
             change={change}
           />
-          <Sessions groups={groupsOf(sessions, place, now)} place={place} now={now} change={change} />
+          <Sessions
+            groups={groupsOf(sessions, place, now)}
+            place={place}
+            now={now}
+            marks={marks}
+            change={change}
+          />
           <Unreadable lines={lines} />
         </>
       )}
@@ -75,6 +95,13 @@ export function LibraryScreen({ place }: { readonly place: LibraryPlace }) {
 
 function countOf(sessions: readonly ListedSession[]): number {
   return sessions.reduce((sum, { workers }) => sum + 1 + countOf(workers), 0);
+}
+
+function bySession(marks: readonly PersonsMark[]): ReadonlyMap<string, readonly PersonsMark[]> {
+  return Map.groupBy(
+    marks.filter(({ on }) => on !== null),
+    ({ on }) => `${on?.task}/${on?.id}`,
+  );
 }
 
 type Change = (part: Partial<LibraryPlace>, how?: 'push' | 'replace') => void;
@@ -176,11 +203,12 @@ function useLines(task: string | null) {
 
 /** A session that began meanwhile moves others to the next page. */
 function once(lines: readonly LibraryLine[]): LibraryLine[] {
-  return [...new Map(lines.map((line) => [`${line.taskDir}/${line.dispatchId}`, line])).values()];
+  return [...new Map(lines.map((line) => [sessionKey(line), line])).values()];
 }
 
 interface ChosenProps {
   readonly place: LibraryPlace;
+  readonly marks: readonly PersonsMark[];
   readonly count: number;
   readonly all: number;
   readonly isReading: boolean;
@@ -188,7 +216,8 @@ interface ChosenProps {
 }
 
 /** How many sessions are shown, and the filters, each with a button that ends it. */
-function Chosen({ place, count, all, isReading, change }: ChosenProps) {
+function Chosen({ place, marks, count, all, isReading, change }: ChosenProps) {
+  const tags = [...new Set(marks.flatMap(({ kind, text }) => (kind === 'tag' ? text : [])))].sort();
   const chips = (['day', 'project', 'model'] as const).flatMap((name) => {
     const value = place[name];
     return value === undefined ? [] : { name, value: name === 'project' ? projectName(value) : value };
@@ -211,6 +240,24 @@ function Chosen({ place, count, all, isReading, change }: ChosenProps) {
           {name} <b>{value}</b> ×
         </button>
       ))}
+      {marks.every(({ on }) => on === null) && place.mark === undefined ? null : (
+        <label>
+          Marks{' '}
+          <select
+            value={place.mark ?? ''}
+            onChange={({ currentTarget: { value } }) => change({ mark: value === '' ? undefined : value })}
+          >
+            <option value="">all sessions</option>
+            <option value="any">marked</option>
+            <option value="bookmark">bookmarked</option>
+            {tags.map((tag) => (
+              <option key={tag} value={`#${tag}`}>
+                #{tag}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
       <label>
         Group by{' '}
         <select
@@ -238,12 +285,13 @@ const columns: readonly (readonly [key: SortKey, title: string, isNumber: boolea
 
 interface SessionsProps {
   readonly groups: readonly SessionGroup[];
+  readonly marks: ReadonlyMap<string, readonly PersonsMark[]>;
   readonly place: LibraryPlace;
   readonly now: number;
   readonly change: Change;
 }
 
-function Sessions({ groups, place, now, change }: SessionsProps) {
+function Sessions({ groups, marks, place, now, change }: SessionsProps) {
   const [most, setMost] = useState(rowsAtOnce);
   const all = groups.reduce((sum, { sessions }) => sum + sessions.length, 0);
   if (all === 0) return <p class="nothing">No title has these words.</p>;
@@ -286,11 +334,13 @@ function Sessions({ groups, place, now, change }: SessionsProps) {
               )}
               {shown.map((session) => (
                 <SessionRows
-                  key={keyOf(session)}
+                  key={sessionKey(session.line)}
                   session={session}
                   depth={0}
                   now={now}
                   filter={place.filter ?? ''}
+                  marks={marks}
+                  onTag={(tag) => change({ mark: `#${tag}` })}
                 />
               ))}
             </tbody>
@@ -308,19 +358,18 @@ function Sessions({ groups, place, now, change }: SessionsProps) {
   );
 }
 
-function keyOf({ line }: ListedSession): string {
-  return `${line.taskDir}/${line.dispatchId}`;
-}
-
 interface SessionRowsProps {
   readonly session: ListedSession;
   readonly depth: number;
   readonly now: number;
   readonly filter: string;
+  readonly marks: ReadonlyMap<string, readonly PersonsMark[]>;
+  onTag(tag: string): void;
 }
 
 /** A session, and its workers if they are opened. */
-function SessionRows({ session, depth, now, filter }: SessionRowsProps) {
+function SessionRows({ session, depth, ...list }: SessionRowsProps) {
+  const { now, filter, marks, onTag } = list;
   const [isOpen, setOpen] = useState(false);
   const { line, facts, workers } = session;
   const { title, project, product, models, activeAt, durationMs, tokens, cost } = facts;
@@ -345,6 +394,7 @@ function SessionRows({ session, depth, now, filter }: SessionRowsProps) {
             >
               <Marked text={title} filter={filter} />
             </a>
+            <MarkSigns marks={marks.get(sessionKey(line)) ?? []} withNotes onTag={onTag} />
             {workers.length === 0 ? null : (
               <button type="button" class="chip" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
                 {workers.length} {workers.length === 1 ? 'worker' : 'workers'}
@@ -371,7 +421,7 @@ function SessionRows({ session, depth, now, filter }: SessionRowsProps) {
       </tr>
       {isOpen
         ? workers.map((worker) => (
-            <SessionRows key={keyOf(worker)} session={worker} depth={depth + 1} now={now} filter={filter} />
+            <SessionRows key={sessionKey(worker.line)} session={worker} depth={depth + 1} {...list} />
           ))
         : null}
     </>

@@ -5,6 +5,7 @@ import { ConversationScreen } from './conversation/conversation-screen.tsx';
 import { isTyping } from './is-typing.ts';
 import { LensScreen, TreeScreen } from './lenses/lens-screen.tsx';
 import { LibraryScreen } from './library-screen.tsx';
+import { WithMarks } from './marks.tsx';
 import { parseAddress, type Screen, type TimePlace } from './place-in-address.ts';
 import { ReaderScreen } from './reader-screen.tsx';
 import { SearchScreen } from './search/search-screen.tsx';
@@ -35,10 +36,18 @@ function ScreenOf({ screen }: { readonly screen: Screen }) {
   if (screen.kind === 'context') return <ContextScreen key={`${screen.task}/${screen.id}`} place={screen} />;
   if (screen.kind === 'time') return <LateTimeScreen key={`${screen.task}/${screen.id}`} place={screen} />;
   if (screen.kind === 'conversation')
-    return <ConversationScreen key={`${screen.task}/${screen.id}`} place={screen} />;
+    return (
+      <WithMarks name={screen}>
+        <ConversationScreen key={`${screen.task}/${screen.id}`} place={screen} />
+      </WithMarks>
+    );
   if (screen.kind !== 'reader')
     return <LensScreen key={`${screen.kind}/${screen.task}/${screen.id}`} place={screen} />;
-  return <ReaderScreen key={`${screen.task}/${screen.id}`} screen={screen} />;
+  return (
+    <WithMarks name={screen}>
+      <ReaderScreen key={`${screen.task}/${screen.id}`} screen={screen} />
+    </WithMarks>
+  );
 }
 
 type Keys = readonly (readonly [keys: string, what: string])[];
@@ -64,6 +73,7 @@ const keysOf: Readonly<Partial<Record<Screen['kind'], Keys>>> = {
     ['d D', 'next and previous edit'],
     ['g G', 'beginning and end'],
     ['Enter', 'open the event'],
+    ['b', 'bookmark, or take the bookmark away'],
     ['h', 'records of the harness and empty thoughts'],
     ['e', 'table of events, from here'],
     ...keysOfSession,

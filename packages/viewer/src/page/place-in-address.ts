@@ -79,12 +79,14 @@ export interface LibraryPlace {
   readonly project?: string | undefined;
   readonly model?: string | undefined;
   readonly day?: string | undefined;
+  /** `any`, `bookmark`, or `#` and a tag: only the sessions with such a mark. */
+  readonly mark?: string | undefined;
   /** A column; `-` before it turns its order round. */
   readonly sort?: string | undefined;
   readonly group?: string | undefined;
 }
 
-const libraryFields = ['project', 'model', 'day', 'sort', 'group'] as const;
+const libraryFields = ['project', 'model', 'day', 'mark', 'sort', 'group'] as const;
 
 /** What the page shows, as it is in the address after `#`. */
 export type Screen =

@@ -1,3 +1,4 @@
+import type { DispatchEnvelope } from '@hansard/events';
 import type { DispatchName } from './api.ts';
 
 /** `2026-03-01 09:30:00`, UTC, or that the time is not recorded. */
@@ -26,4 +27,35 @@ export function colourOf(agentId: string): number {
 /** A session as commands take it: one word. */
 export function commandPlace({ task, id }: DispatchName): string {
   return `${task.replace(/^([^/]+)\/tasks\/([^/]+)$/, '$1/$2')}/${id}`;
+}
+
+const uuidAtEnd = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
+
+/**
+ * The command that continues a session in its product, for a POSIX shell. Null: its product has none that is known here, or its log does not name
+ * the session.
+ */
+export function resumeCommand(
+  name: DispatchName,
+  { source, status, fidelity, cwd }: DispatchEnvelope,
+): string | null {
+  if (source === null)
+    return status === 'running' || fidelity !== 'full'
+      ? null
+      : `hansard chat --resume ${quoted(commandPlace(name))}`;
+  const command = resumers[source.format];
+  const [session] = uuidAtEnd.exec(source.files[0]?.name.replace(/\.jsonl$/, '') ?? '') ?? [];
+  if (command === undefined || session === undefined) return null;
+  return `${cwd === null ? '' : `cd ${quoted(cwd)} && `}${command} ${session}`;
+}
+
+/** By the format of the log. */
+const resumers: Readonly<Record<string, string>> = {
+  'claude-transcript': 'claude --resume',
+  codex: 'codex resume',
+};
+
+/** A text as one word of a POSIX shell. */
+function quoted(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import { hostname, type NetworkInterfaceInfo, networkInterfaces } from 'node:os';
+import { dispatchErrors, type NoteWriter } from '@hansard/dispatch';
 import { storeErrors } from '@hansard/provider';
 import { createAdaptorServer } from '@hono/node-server';
 import { Hono } from 'hono';
@@ -9,6 +10,7 @@ import { viewerErrors } from '../viewer-errors.ts';
 import { contextRoutes } from './context/context-routes.ts';
 import { type GuardOptions, guard, OneTimeCodes, randomToken } from './guard.ts';
 import { lensRoutes, searchRoutes } from './lenses/lens-routes.ts';
+import { marksPath, marksRoutes } from './marks-routes.ts';
 import { routes } from './routes.ts';
 import { runPath, runRoutes, type ViewedRuns } from './viewed-runs.ts';
 import { OpenDispatches, type ViewedStore, viewedStore } from './viewed-store.ts';
@@ -27,20 +29,23 @@ const files = {
 /** The built page: beside the built server, or from the sources in the folder of the build. */
 const folder = new URL(import.meta.url.endsWith('.ts') ? '../../dist/page/' : './page/', import.meta.url);
 
-/** The page and its answers for one store. Without `runs` it reads only; it claims nothing and ends no dispatch. */
+/** The page and its answers for one store. Without `runs` and `notes` it reads only; it claims no session and ends none. */
 export function createViewer({
   store,
   token: ownToken,
   runs,
+  notes,
 }: {
   readonly store: ViewedStore;
   /** Anyone with this token can read everything. Absent: 128 random bits. */
   readonly token?: string;
   /**
    * The dispatches that run in this process: the page shows what their agents are writing, sends them messages and stops them. Absent: the
-   * viewer answers GET and HEAD only.
+   * viewer takes nothing for them.
    */
   readonly runs?: ViewedRuns;
+  /** Records the marks that people make on the page, under the name of its reader. Absent: the page shows marks, and takes none. */
+  readonly notes?: NoteWriter | undefined;
 }): {
   /** The routes, guarded. Until it is started, every host is another one. */
   readonly app: Hono;
@@ -53,13 +58,15 @@ export function createViewer({
   const viewed = viewedStore(store);
   const app = new Hono();
   const codes = new OneTimeCodes();
-  app.use(guard({ token, hosts: () => hosts, codes, postPath: runs === undefined ? null : runPath }));
+  const posts = [...(runs === undefined ? [] : [runPath]), ...(notes === undefined ? [] : [marksPath])];
+  app.use(guard({ token, hosts: () => hosts, codes, postPaths: posts }));
   app.onError((error, context) => {
     if (error instanceof HTTPException) return context.json({ message: error.message }, error.status);
     if (viewerErrors.is(error)) {
       const status = error.code === 'VIEW_RUN_NOT_HERE' ? 409 : 400;
       return context.json({ code: error.code, message: error.message }, status);
     }
+    if (dispatchErrors.is(error)) return context.json({ code: error.code, message: error.message }, 400);
     if (storeErrors.is(error)) {
       const status = error.code === 'STORE_DISPATCH_NOT_FOUND' ? 404 : 503;
       return context.json({ code: error.code, message: error.message }, status);
@@ -69,6 +76,7 @@ export function createViewer({
   const dispatches = new OpenDispatches(viewed);
   app.route('/api', routes(viewed, dispatches, runs));
   app.route('/api', lensRoutes(viewed, dispatches));
+  app.route('/api', marksRoutes(viewed, dispatches, notes));
   if (runs !== undefined) app.route('/api/d/:task/:id', runRoutes(runs));
   app.route('/api', contextRoutes(dispatches));
   app.route('/api', searchRoutes(viewed, dispatches));

@@ -10,8 +10,8 @@ export interface GuardOptions {
   readonly hosts: () => readonly string[];
   /** Codes that are valid once instead of the token. */
   readonly codes: OneTimeCodes;
-  /** The paths that take a POST, and nothing else. Null: none does. */
-  readonly postPath: RegExp | null;
+  /** The paths that take a POST, and nothing else. */
+  readonly postPaths: readonly RegExp[];
   /** Absent: all. */
   readonly checks?: readonly Check[];
 }
@@ -67,13 +67,13 @@ export function guard({
   token,
   hosts,
   codes,
-  postPath,
+  postPaths,
   checks = guardChecks,
 }: GuardOptions): MiddlewareHandler {
   return async (context, next) => {
     for (const [name, value] of Object.entries(headers)) context.header(name, value);
     const { req } = context;
-    const isPost = postPath?.test(req.path) === true;
+    const isPost = postPaths.some((path) => path.test(req.path));
     // Cookies are shared by all ports of a host: two viewers must not end each other's sessions.
     const cookie = `hansard-${hosts()[0]?.split(':').at(-1)}`;
     const hasToken = isEqual(getCookie(context, cookie) ?? '', token);
@@ -167,7 +167,7 @@ export const guardChecks: readonly Check[] = [
     // A form of another page cannot send this type.
     name: 'content type',
     status: 415,
-    text: 'What is sent to a run must be application/json.',
+    text: 'What is sent must be application/json.',
     refuses: ({ req, isPost }) =>
       isPost && req.header('content-type')?.split(';')[0]?.trim() !== 'application/json',
   },

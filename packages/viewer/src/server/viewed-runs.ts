@@ -248,7 +248,8 @@ function dispatchOf(context: Context): DispatchRef {
   return { taskDir: task, dispatchId: id };
 }
 
-async function bodyOf(context: Context): Promise<Readonly<Record<string, unknown>>> {
+/** What was sent, as a JSON object. @throws VIEW_MESSAGE_INVALID */
+export async function bodyOf(context: Context): Promise<Readonly<Record<string, unknown>>> {
   const value: unknown = await context.req.json().catch((cause: unknown) => {
     throw viewerErrors.error('VIEW_MESSAGE_INVALID', 'What was sent is not JSON.', { cause });
   });

@@ -29,7 +29,7 @@ beforeAll(async () => {
     ] as NewEvent[]);
     await dispatch.end({ status: at === 1 ? 'crashed' : 'completed' });
   }
-  viewer = await openViewer(store);
+  viewer = await openViewer(store, { reader: 'ann' });
 });
 
 afterAll(async () => {
@@ -179,4 +179,46 @@ it('draws when what ran, zooms by the wheel and by keys, and has the figures of 
   await canvas.click({ position: { x: 300, y: 30 } });
   await page.waitForSelector('aside[aria-label="Event 0"]');
   expect([await page.evaluate(() => 'taken' in globalThis), problems]).toEqual([false, []]);
+});
+
+it('marks a session and an event, in two tabs, finds the marks, and keeps them', async () => {
+  await using opened = await viewer.open('/d/p0%2Ftasks%2Ft/d0/conversation');
+  await using other = await viewer.open('/d/p0%2Ftasks%2Ft/d0/conversation?open=1');
+  const { page, problems } = opened;
+  const marksOf = (name: string) => ({
+    star: page.locator(`${name} .place-marks .star`),
+    input: page.locator(`${name} .place-marks input`),
+  });
+  const session = marksOf('header');
+  await session.input.fill('#harbour');
+  await session.input.press('Enter');
+  await page.locator('header .tag', { hasText: '#harbour' }).waitFor();
+  await page.locator('header select').selectOption('4');
+  await session.star.click();
+  await page.locator('header .star[aria-pressed="true"]').waitFor();
+  const event = other.page.locator('aside .place-marks input');
+  await event.fill(`${hostile} is it there?`);
+  await event.press('Enter');
+  await other.page.locator('aside .note-text', { hasText: 'is it there?' }).waitFor();
+  await page.reload();
+  await page.locator('.turn .note-text', { hasText: `ann ${hostile} is it there?` }).waitFor();
+  expect(await page.locator('header select').inputValue()).toBe('4');
+  expect(await page.locator('.map .person').count()).toBe(1);
+  await page.evaluate(() => {
+    location.hash = '#/?filter=%23harbour';
+  });
+  await page.locator('.title .mark-signs .star').waitFor();
+  expect(await titles(page)).toEqual(['Draw the map']);
+  await page.getByRole('button', { name: 'Save this filter' }).click();
+  await page.getByLabel('Name of the filter').fill('Harbours');
+  await page.getByLabel('Name of the filter').press('Enter');
+  await page.locator('.saved a', { hasText: 'Harbours' }).waitFor();
+  await page.getByRole('button', { name: 'Remove the filter Harbours' }).click();
+  await page.locator('.saved a').waitFor({ state: 'detached' });
+  expect([await faultsIn(page), await faultsIn(other.page), problems, other.problems]).toEqual([
+    [],
+    [],
+    [],
+    [],
+  ]);
 });

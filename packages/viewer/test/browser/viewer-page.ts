@@ -1,4 +1,4 @@
-import type { DispatchStore } from '@hansard/dispatch';
+import { type DispatchStore, NoteWriter } from '@hansard/dispatch';
 import { openBrowser } from '../../../../scripts/engines/browser.ts';
 import { builtViewer } from './built-viewer.ts';
 
@@ -12,10 +12,13 @@ export interface PageOptions {
   readonly dark?: boolean;
 }
 
-/** A browser and the viewer of a store, as it is published. */
-export async function openViewer(store: DispatchStore) {
+/** A browser and the viewer of a store, as it is published. `reader`: who makes marks on its pages. */
+export async function openViewer(store: DispatchStore, { reader }: { readonly reader?: string } = {}) {
   const { createViewer } = await builtViewer();
-  const running = await createViewer({ store }).start();
+  const running = await createViewer({
+    store,
+    notes: reader === undefined ? undefined : new NoteWriter(store, reader),
+  }).start();
   const browser = await openBrowser();
   const origin = `http://127.0.0.1:${running.port}/`;
   return {

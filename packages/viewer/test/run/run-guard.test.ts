@@ -35,7 +35,7 @@ function viewerWith({ checks = guardChecks, most }: Options = {}) {
       token,
       hosts: () => [host, 'localhost:4700'],
       codes: new OneTimeCodes(),
-      postPath: runPath,
+      postPaths: [runPath],
       checks,
     }),
   );

@@ -138,9 +138,9 @@ class Summary {
   #withoutChecksums = 0;
 
   add(result: VerifiedDispatch): void {
-    const { dispatchId, verification } = result;
+    const { taskDir, dispatchId, verification } = result;
     if (isLetter(result)) this.#letters += 1;
-    else if (dispatchId !== null) this.dispatches += 1;
+    else if (dispatchId !== null && !isInternalTask(taskDir)) this.dispatches += 1;
     this.#events += verification?.wholeEvents ?? 0;
     this.#bytes += verification?.bytes ?? 0;
     if (storeErrors.is(result.error, 'STORE_MISPLACED')) this.#misplaced += 1;
@@ -228,7 +228,7 @@ function describeDamage({ place, offset, bytes, eventsBefore, lostEvents, reason
 }
 
 function isLetter({ taskDir }: VerifiedDispatch): boolean {
-  return isInternalTask(taskDir);
+  return isInternalTask(taskDir) && !taskDir.startsWith('_hansard/notes');
 }
 
 function placeOf(result: VerifiedDispatch): string {

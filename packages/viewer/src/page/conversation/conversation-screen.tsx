@@ -10,16 +10,17 @@ import {
 } from '@hansard/facts';
 import { callsInWords, forkNotes, openRewindInWords } from '@hansard/views';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { ConversationItem, Mark, SessionMap } from '../../answers.ts';
+import type { ConversationItem, Mark, PersonsMark, SessionMap } from '../../answers.ts';
 import { type DispatchName, pathOf, useAnswer } from '../api.ts';
 import { EventPanel } from '../event-panel.tsx';
 import { isTyping } from '../is-typing.ts';
 import { Tabs } from '../lenses/tabs.tsx';
 import { agoText, projectName } from '../library-list.ts';
 import { Markdown } from '../markdown.tsx';
+import { MarksBelow, PlaceMarks, useSessionMarks } from '../marks.tsx';
 import { addressOf, type ConversationPlace, goTo, parseAddress } from '../place-in-address.ts';
 import { RowCells } from '../reader-screen.tsx';
-import { clockText, colourOf, countText, timeText } from '../words.ts';
+import { clockText, colourOf, countText, resumeCommand, timeText } from '../words.ts';
 import { ConversationState, type Turn, turnsOf } from './conversation-state.ts';
 
 /** A map of a longer log is made again only when the page is loaded again. */
@@ -48,7 +49,17 @@ export function ConversationScreen({ place }: { readonly place: ConversationPlac
   const setOpen = (position: number | null) =>
     goTo({ ...place, at: current, open: position }, open === null ? 'push' : 'replace');
   const jump = (position: number) => void state.show(position).then(() => show(position));
+  const here = useSessionMarks();
+  const toggleBookmark = (position: number) => {
+    const on = { ...name, position };
+    const made = here.marks.find(
+      (mark) => mark.kind === 'bookmark' && mark.reader === here.reader && mark.on?.position === position,
+    );
+    if (here.reader !== null)
+      void (made === undefined ? here.add({ on, kind: 'bookmark' }) : here.remove(made));
+  };
   useConversationKeys({
+    toggleBookmark,
     place,
     marks: map.answer?.marks ?? [],
     end: map.answer?.end ?? 0,
@@ -64,7 +75,12 @@ export function ConversationScreen({ place }: { readonly place: ConversationPlac
   return (
     <main class={`conversation${open === null ? '' : ' with-panel'}`}>
       <Head place={place} shown="conversation" envelope={envelope} problem={problem ?? state.problem} />
-      <SideMap map={map.answer} problem={map.problem} current={current} onJump={jump} />
+      <SideMap
+        map={withPersons(map.answer, here.marks)}
+        problem={map.problem}
+        current={current}
+        onJump={jump}
+      />
       <section
         class="turns"
         ref={body}
@@ -260,7 +276,8 @@ export function Head({ place: { task, id }, shown, envelope, problem }: HeadProp
         <h1 dir="auto">{envelope?.title ?? envelope?.role ?? id}</h1>
         <Tabs task={task} id={id} shown={shown} />
       </div>
-      {envelope === null ? null : <Figures task={task} envelope={envelope} />}
+      {envelope === null ? null : <Figures task={task} id={id} envelope={envelope} />}
+      {shown === 'conversation' ? <PlaceMarks on={{ task, id, position: null }} /> : null}
       {problem === null ? null : <p role="alert">{problem}</p>}
       {notes.map((note) => (
         <p class="note" key={note}>
@@ -271,7 +288,7 @@ export function Head({ place: { task, id }, shown, envelope, problem }: HeadProp
   );
 }
 
-function Figures({ task, envelope }: { readonly task: string; readonly envelope: DispatchEnvelope }) {
+function Figures({ task, id, envelope }: DispatchName & { readonly envelope: DispatchEnvelope }) {
   const { status, startedAt, model } = envelope;
   const project = projectOf(task, envelope);
   const durationMs = dispatchDuration(envelope);
@@ -294,11 +311,59 @@ function Figures({ task, envelope }: { readonly task: string; readonly envelope:
       {facts.map((fact) => (
         <span key={fact}>{fact}</span>
       ))}
+      <Resume command={resumeCommand({ task, id }, envelope)} />
     </p>
   );
 }
 
-const markWords = { prompt: 'prompt', failure: '✗', edit: '±', compaction: 'compaction' } as const;
+/** Copies the command that continues the session in its product. The page continues no session of another product. */
+function Resume({ command }: { readonly command: string | null }) {
+  const [copied, setCopied] = useState('');
+  if (command === null) return null;
+  const copy = () =>
+    navigator.clipboard.writeText(command).then(
+      () => setCopied('Copied. Paste it into a terminal.'),
+      () => setCopied(command),
+    );
+  return (
+    <span>
+      <button type="button" class="chip" title={command} onClick={() => void copy()}>
+        Copy resume command
+      </button>{' '}
+      <output>{copied}</output>
+    </span>
+  );
+}
+
+const markWords = {
+  prompt: 'prompt',
+  failure: '✗',
+  edit: '±',
+  compaction: 'compaction',
+  person: '★',
+} as const;
+
+/** The map with what people marked. */
+function withPersons(map: SessionMap | null, persons: readonly PersonsMark[]): SessionMap | null {
+  if (map === null) return null;
+  const own = new Map<number, Mark>();
+  for (const { on, kind, text, rating, reader } of persons) {
+    if (on === null || on.position === null) continue;
+    const words = `${kind} ${kind === 'rating' ? `${rating}/5` : text} by ${reader}`;
+    const before = own.get(on.position)?.text;
+    own.set(on.position, {
+      position: on.position,
+      kind: 'person',
+      text: before === undefined ? words : `${before}, ${words}`,
+    });
+  }
+  if (own.size === 0) return map;
+  return {
+    ...map,
+    // A prompt is the heading of the marks on it.
+    marks: [...map.marks, ...own.values()].sort((one, other) => one.position - other.position),
+  };
+}
 
 /** Marks of the map between two prompts. */
 const marksOfPrompt = 40;
@@ -432,6 +497,7 @@ function Said({ item, isOpen, onOpen }: ItemProps) {
         ) : null,
       )}
       {notes === '' ? null : <p class="dim heard">{notes}</p>}
+      <MarksBelow positions={[position]} />
       {isCut ? (
         <button type="button" onClick={() => onOpen(position)}>
           It is longer: show the event
@@ -500,6 +566,7 @@ function Run({ position, run, folder, isOpen, state, onOpen }: RunProps) {
           ) : null}
         </ol>
       )}
+      <MarksBelow positions={run.map((item) => item.position)} />
     </section>
   );
 }
@@ -569,6 +636,7 @@ interface KeyContext {
   jump(position: number): void;
   setOpen(position: number | null): void;
   setAll(): void;
+  toggleBookmark(position: number): void;
 }
 
 function useConversationKeys(keys: KeyContext): void {
@@ -585,7 +653,7 @@ function useConversationKeys(keys: KeyContext): void {
 /** Whether the key means something here. */
 function onConversationKey(
   key: string,
-  { place, marks, end, turns, current, jump, setOpen, setAll }: KeyContext,
+  { place, marks, end, turns, current, jump, setOpen, setAll, toggleBookmark }: KeyContext,
 ): boolean {
   const { task, id, open = null } = place;
   const kind = ({ p: 'prompt', f: 'failure', d: 'edit' } as const)[key.toLowerCase()];
@@ -604,6 +672,8 @@ function onConversationKey(
   } else if (key === 'g') jump(0);
   else if (key === 'G') jump(Math.max(turns.at(-1)?.position ?? 0, end - 1));
   else if (key === 'Enter' && document.activeElement?.tagName !== 'BUTTON') setOpen(at);
+  else if (key === 'b')
+    toggleBookmark(open ?? turns.findLast(({ position }) => position <= at)?.position ?? at);
   else if (key === 'h') setAll();
   else if (key === 'e') goTo({ kind: 'reader', task, id, at: current }, 'push');
   else if (key === '/') goTo({ kind: 'reader', task, id, at: current }, 'push');

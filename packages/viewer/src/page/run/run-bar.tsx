@@ -1,6 +1,6 @@
 import { dispatchedAgent } from '@hansard/views';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { type DispatchName, pathOf } from '../api.ts';
+import { type DispatchName, pathOf, post } from '../api.ts';
 import type { ReaderState } from '../reader-state.ts';
 import { colourOf } from '../words.ts';
 
@@ -55,7 +55,7 @@ function Message({ name, setStatus }: SayingProps) {
     const text = input.current?.value.trim() ?? '';
     if (text === '' || isSending) return;
     setSending(true);
-    const problem = await sendToRun(name, 'message', { text });
+    const problem = await post(`${pathOf(name)}/message`, { text });
     setSending(false);
     setStatus(problem === null ? 'Delivered.' : `Not delivered. ${problem}`);
     if (problem === null && input.current?.value.trim() === text) input.current.value = '';
@@ -88,7 +88,7 @@ function Abort({ name, setStatus }: SayingProps) {
   const confirming = useRef<HTMLDialogElement>(null);
   const end = async () => {
     confirming.current?.close();
-    const problem = await sendToRun(name, 'abort', {});
+    const problem = await post(`${pathOf(name)}/abort`, {});
     setStatus(problem === null ? 'Aborting.' : `Not aborted. ${problem}`);
   };
   return (
@@ -156,24 +156,4 @@ function useAnnounced(text: string): string {
     return () => clearTimeout(timer);
   }, [text, announced]);
   return announced;
-}
-
-/** Sends something to a run. Null: it was received; otherwise why not, for people. */
-async function sendToRun(
-  name: DispatchName,
-  what: 'message' | 'abort',
-  body: Readonly<Record<string, string>>,
-): Promise<string | null> {
-  try {
-    const answer = await fetch(`${pathOf(name)}/${what}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'x-hansard': 'page' },
-      body: JSON.stringify(body),
-    });
-    if (answer.ok) return null;
-    const { code, message } = (await answer.json().catch(() => ({}))) as { code?: string; message?: string };
-    return [code, message ?? `The viewer answered ${answer.status}.`].filter(Boolean).join(': ');
-  } catch {
-    return 'The viewer does not answer.';
-  }
 }
