@@ -140,6 +140,14 @@ const laws: Readonly<Record<ExportFormatId, (made: Made, text: string, leftOut: 
   'session-v2': byWord,
   otlp: byWord,
   markdown: folded,
+  'pull-request': (made, text, leftOut) => {
+    // The title can be a prompt of a branch that was left.
+    const shown = text.slice(text.indexOf('\n'));
+    const lost = sumOf(missing(made, (_, word) => shown.includes(word)));
+    expect(sumOf(leftOut)).toBeGreaterThanOrEqual(lost);
+    expect(lost).toBeGreaterThan(0);
+    expect(shown).toContain('Left out: ');
+  },
   html: (made, text, leftOut) => {
     expect(missing(made, (_, word) => text.includes(word))).toEqual({});
     // The images are on the page, and what is folded opens.

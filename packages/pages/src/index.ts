@@ -1,3 +1,3 @@
 export type { ReportOptions } from './dispatch-report.ts';
-export { writeTaskMarkdown } from './task-markdown.ts';
+export { writePullRequest, writeTaskMarkdown } from './task-markdown.ts';
 export { writeTaskPage, writeTaskPages } from './task-pages.ts';

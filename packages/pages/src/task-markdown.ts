@@ -1,4 +1,4 @@
-import type { DispatchEnvelope, TaskSource } from '@hansard/events';
+import { addRedactions, type DispatchEnvelope, redactionsOf, type TaskSource } from '@hansard/events';
 import { neutraliseControls, neutraliseControlsInLine } from '@hansard/events/plain';
 import { formatTime } from '@hansard/facts';
 import {
@@ -50,6 +50,141 @@ export async function* writeTaskMarkdown(
     yield* happened(envelope, report, options);
     if (isWhole) yield* lenses(report.facts, report.index);
   }
+}
+
+/** Characters of a prompt or an answer. A longer text is cut, and counted. */
+const longestSaying = 1_500;
+
+/** Files of a diffstat. */
+const mostFiles = 100;
+
+/**
+ * A task for the description of a pull request, in pieces: for each session its prompts, each with the decisions about calls after it and its
+ * last answer, then the files that calls edited, and what was redacted and left out. Text of agents is never markup.
+ */
+export async function* writePullRequest(
+  source: TaskSource,
+  { onLeftOut, ...options }: ReportOptions = {},
+): AsyncGenerator<string> {
+  const leftOut: Record<string, number> = {};
+  const redacted: Record<string, number> = {};
+  const leave = (kind: string, count: number) => {
+    addRedactions(leftOut, { [kind]: count });
+    onLeftOut?.(kind, count);
+  };
+  const counted: TaskSource = {
+    ...source,
+    readEvents: async function* (dispatchId) {
+      for await (const event of source.readEvents(dispatchId)) {
+        addRedactions(redacted, redactionsOf(event.data));
+        yield event;
+      }
+    },
+  };
+  const [only, ...others] = source.envelopes;
+  const isOne = only !== undefined && others.length === 0 && (source.task?.name ?? '') === '';
+  yield `# ${inlineMarkdown(isOne ? (only.title ?? only.role) : taskTitle(source))}\n\n`;
+  const files = new Map<string, { added: number; removed: number }>();
+  for await (const report of readDispatchReports(counted, options)) {
+    const { role, title } = envelopeOf(report);
+    if (!isOne) yield `## ${inlineMarkdown(title ?? role)}\n\n`;
+    let answer: string | null = null;
+    for await (const { row, fold } of settlingRows(report)) {
+      if (fold !== null) {
+        leave(foldKind(fold), row.events.length);
+        continue;
+      }
+      countEdits(row, files);
+      const isPrompt = row.from?.kind === 'user';
+      const text = saidIn(row);
+      if (row.kind === 'said' && text !== '') {
+        if (answer !== null) leave('answers before the last one', 1);
+        answer = `**Answer**\n\n${blockMarkdown(cutSaying(text, leave))}`;
+        continue;
+      }
+      if (!isPrompt) {
+        const decided = decisionsIn(row);
+        for (const line of decided) yield `**Decision**\n\n${blockMarkdown(cutSaying(line, leave))}\n\n`;
+        if (decided.length === 0) leave(`events of the kind ${row.kind}`, row.events.length);
+        continue;
+      }
+      if (answer !== null) yield `${answer}\n\n`;
+      answer = null;
+      yield `**Prompt**\n\n${blockMarkdown(cutSaying(text, leave))}\n\n`;
+    }
+    if (answer !== null) yield `${answer}\n\n`;
+  }
+  yield* diffstat(files);
+  yield `---\n\nMade by Hansard. ${sumInWords('Redacted', redacted)} ${sumInWords('Left out', leftOut)}\n`;
+}
+
+/** The tools by which an agent asks a person. */
+const asking: ReadonlySet<string> = new Set([
+  'AskUserQuestion',
+  'ExitPlanMode',
+  'ask_user',
+  'request_user_input',
+]);
+
+/** What people and hooks decided in a row: answers to questions, approvals, and calls and messages that were denied or altered. */
+function decisionsIn(row: Row): string[] {
+  const { head, word, call, decisions = [] } = row;
+  const byHooks = decisions.flatMap(({ hook, on, decision, reason }) =>
+    decision === 'allow' ? [] : `${hook}: ${decision} ${on} ${head}${reason === '' ? '' : `: ${reason}`}`,
+  );
+  const text = saidIn(row);
+  if (call !== undefined && asking.has(call.tool)) {
+    const given = saidIn({ content: call.outcome ?? [] });
+    return [
+      [`${call.tool} ${call.target}`.trim(), text, `→ ${given}`].filter(Boolean).join('\n'),
+      ...byHooks,
+    ];
+  }
+  return word === 'asked' || word === 'answered'
+    ? [[head, text].filter(Boolean).join('\n'), ...byHooks]
+    : byHooks;
+}
+
+function saidIn({ content }: Pick<Row, 'content'>): string {
+  return content
+    .flatMap((part) => (part.kind === 'text' ? part.text : []))
+    .join('\n')
+    .trim();
+}
+
+function cutSaying(text: string, leave: (kind: string, count: number) => void): string {
+  if (text.length <= longestSaying) return text;
+  leave('characters of long texts', text.length - longestSaying);
+  return `${text.slice(0, longestSaying).toWellFormed()}…`;
+}
+
+function countEdits(
+  { call, content, isFailed }: Row,
+  files: Map<string, { added: number; removed: number }>,
+): void {
+  if (call === undefined || isFailed) return;
+  for (const part of content) {
+    if (part.kind !== 'diff') continue;
+    const file = files.get(call.target ?? '') ?? { added: 0, removed: 0 };
+    for (const { kind } of part.lines) if (kind !== 'same') file[kind] += 1;
+    files.set(call.target ?? '', file);
+  }
+}
+
+/** The sums of the edits, which can be more than the difference at the end. */
+function* diffstat(files: ReadonlyMap<string, { readonly added: number; readonly removed: number }>) {
+  if (files.size === 0) return;
+  yield '## Edited files\n\n| file | lines added by edits | removed |\n|---|--:|--:|\n';
+  const rows = [...files].sort(([one], [other]) => (one < other ? -1 : 1));
+  for (const [file, { added, removed }] of rows.slice(0, mostFiles))
+    yield `| ${inlineMarkdown(file || '(not named)')} | +${added} | -${removed} |\n`;
+  if (rows.length > mostFiles) yield `| and ${rows.length - mostFiles} more | | |\n`;
+  yield '\n';
+}
+
+function sumInWords(what: string, counts: Readonly<Record<string, number>>): string {
+  const kinds = Object.entries(counts).map(([kind, count]) => `${count} ${kind}`);
+  return `${what}: ${kinds.length === 0 ? 'nothing' : inlineMarkdown(kinds.join(', '))}.`;
 }
 
 function* head(envelope: DispatchEnvelope, session: SessionFacts | null): Generator<string> {

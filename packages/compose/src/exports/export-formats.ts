@@ -54,6 +54,7 @@ export type ExportFormatId =
   | SessionFormatId
   | 'otlp'
   | 'markdown'
+  | 'pull-request'
   | 'html'
   | 'pages'
   | 'streams'
@@ -85,6 +86,7 @@ export const exportFormats: Readonly<Record<ExportFormatId, ExportFormat>> = {
     options: ['endpoint', 'content', 'dataOf', 'reasoning'],
   },
   markdown: report,
+  'pull-request': report,
   html: report,
   pages: { scope: 'store', target: 'folder', options: ['project'] },
   streams: { scope: 'task', target: 'folder', options: ['mapping', 'extended', 'follow'] },

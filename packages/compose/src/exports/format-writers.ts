@@ -14,7 +14,13 @@ import {
 import { matchesEventType } from '@hansard/events/plain';
 import { formatCount, timeNotRecorded } from '@hansard/facts';
 import { createSessionWriter, type SessionFormatId, type SessionWriter, writeAtif } from '@hansard/formats';
-import { type ReportOptions, writeTaskMarkdown, writeTaskPage, writeTaskPages } from '@hansard/pages';
+import {
+  type ReportOptions,
+  writePullRequest,
+  writeTaskMarkdown,
+  writeTaskPage,
+  writeTaskPages,
+} from '@hansard/pages';
 import { createTokenCounter, tokenEncodings } from '@hansard/prompt/tokens';
 import { harnessErrors } from '../harness-errors.ts';
 import type { ExportFormatId, FormatOptions } from './export-formats.ts';
@@ -51,6 +57,7 @@ export const formatWriters: Readonly<Record<ExportFormatId, WriteFormat>> = {
   'session-v2': ofOne((source, writing) => writeSessionLog('session-v2', source, writing)),
   otlp: ofOne(writeTraces),
   markdown: ofOne((source, writing) => writeReport(writeTaskMarkdown, source, writing)),
+  'pull-request': ofOne((source, writing) => writeReport(writePullRequest, source, writing)),
   html: ofOne(writeHtml),
   pages: async (sources, { target }) => {
     const { leftOut, onLeftOut } = leftOutCounts();
