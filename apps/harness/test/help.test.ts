@@ -70,9 +70,9 @@ describe('help', () => {
     );
   });
 
-  it('has 29 commands, each with one line of purpose', async () => {
+  it('has 30 commands, each with one line of purpose', async () => {
     using line = commandLine();
-    expect(commands.size).toBe(29);
+    expect(commands.size).toBe(30);
     for (const command of commands.values()) expect(command.description().length).toBeLessThan(90);
     const { out } = await line.hansard('help');
     expect(out.match(/^ {2}[a-z]+ /gm)?.length).toBeGreaterThanOrEqual(24);

@@ -23,7 +23,7 @@ const descriptions: Readonly<Record<ExportFormatId, string>> = {
   'session-v2': 'a session log',
   otlp: 'OpenTelemetry traces as OTLP/JSON lines, or sent to --endpoint',
   markdown: 'a report of a task: tree, cost, dialog, the view of each agent',
-  'pull-request': 'Markdown for a pull request: prompts, decisions, answers, edited files',
+  'pull-request': 'Markdown of prompts, decisions, answers and edited files',
   html: 'the same report as one HTML page with find and filters',
   pages: 'HTML pages of all tasks or of one, with an index',
   streams: 'the five streams of a game log, one file each; needs --mapping',

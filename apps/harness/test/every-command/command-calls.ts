@@ -69,8 +69,11 @@ const ofOneSession = Object.entries(exportFormats).flatMap(([id, { scope }]) =>
 export async function commandCalls(store: RecordedStore): Promise<CommandCall[]> {
   const program = await createProgram(silent, commandTable);
   const leaves = program.commands
-    // These open no store, or need a session that runs (`send.test.ts`, `approve.test.ts`), add a session (`fork.test.ts`) or a file that a session changed (`blame.test.ts`).
-    .filter((command) => !['help', 'completion', 'send', 'approve', 'fork', 'blame'].includes(command.name()))
+    // These open no store, or need a session that runs (`send.test.ts`, `approve.test.ts`), add a session (`fork.test.ts`) or a mark (`note.test.ts`) or a file that a session changed (`blame.test.ts`).
+    .filter(
+      (command) =>
+        !['help', 'completion', 'send', 'approve', 'fork', 'blame', 'note'].includes(command.name()),
+    )
     .flatMap((command) => (command.commands.length === 0 ? [command] : subcommandsOf(command)))
     // One deletes what the others need (`delete.test.ts`), and one reads no store (`write-a-plugin.test.ts`).
     .filter((command) => command.name() !== 'delete')

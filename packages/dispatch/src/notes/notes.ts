@@ -46,7 +46,8 @@ const waitMs = 10_000;
 
 /** The task of the marks on the sessions of a task. */
 function taskOfNotes(taskDir: string | undefined): string {
-  return taskDir === undefined ? notesTask : `${notesTask}/${taskDir.split('/')[0]}`;
+  const [project = ''] = taskDir?.split('/') ?? [];
+  return taskDir === undefined ? notesTask : `${notesTask}/${project}`;
 }
 
 /**

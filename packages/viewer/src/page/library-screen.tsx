@@ -14,7 +14,7 @@ import {
   sessionsAt,
   sortOf,
 } from './library-list.ts';
-import { MarkSigns, SavedFilters, useMarks } from './marks.tsx';
+import { MarkSigns, Problems, SavedFilters, useMarks } from './marks.tsx';
 import { addressOf, goTo, type LibraryPlace } from './place-in-address.ts';
 import { Contents } from './search/search-screen.tsx';
 import { SpendingPanel } from './spending-panel.tsx';
@@ -65,11 +65,7 @@ export function LibraryScreen({ place }: { readonly place: LibraryPlace }) {
       ) : (
         <>
           <SavedFilters here={here} address={addressOf(place)} />
-          {here.problems.map((text) => (
-            <p role="alert" key={text}>
-              {text}
-            </p>
-          ))}
+          <Problems texts={here.problems} />
           <Chosen
             place={place}
             marks={here.marks}

@@ -98,39 +98,24 @@ export function PlaceMarks({ on }: { readonly on: Exclude<Place, null> }) {
             >
               {bookmark === undefined ? '☆' : '★'}
             </button>
-            <select
-              aria-label="Rating"
-              value={String(rating?.rating ?? 0)}
-              onChange={({ currentTarget: { value } }) =>
-                value === '0'
-                  ? rating !== undefined && void run(remove(rating))
-                  : void run(add({ on, kind: 'rating', rating: Number(value) }))
+            <Rating
+              stars={rating?.rating ?? 0}
+              onRate={(stars) =>
+                stars > 0
+                  ? void run(add({ on, kind: 'rating', rating: stars }))
+                  : rating !== undefined && void run(remove(rating))
               }
-            >
-              <option value="0">Rate</option>
-              {[5, 4, 3, 2, 1].map((stars) => (
-                <option key={stars} value={String(stars)}>
-                  {stars} / 5
-                </option>
-              ))}
-            </select>
+            />
           </>
         )}
         {here
           .filter(({ kind, id }) => kind !== 'note' && id !== rating?.id && id !== bookmark?.id)
           .map((mark) => (
-            <span class="tag" key={mark.id} title={`by ${mark.reader}`}>
-              <bdi>{wordsOf(mark)}</bdi>
-              {mark.reader === reader && mark.kind === 'tag' ? (
-                <button
-                  type="button"
-                  aria-label={`Remove the tag ${mark.text}`}
-                  onClick={() => void run(remove(mark))}
-                >
-                  ×
-                </button>
-              ) : null}
-            </span>
+            <MarkChip
+              key={mark.id}
+              mark={mark}
+              onRemove={mark.reader === reader && mark.kind === 'tag' ? () => void run(remove(mark)) : null}
+            />
           ))}
         {reader === null ? null : <NewMark on={on} onAdd={(mark) => run(add(mark))} />}
       </p>
@@ -143,14 +128,57 @@ export function PlaceMarks({ on }: { readonly on: Exclude<Place, null> }) {
             onRemove={mark.reader === reader ? () => void run(remove(mark)) : null}
           />
         ))}
-      {[problem, ...problems].map((text) =>
-        text === null ? null : (
-          <p role="alert" key={text}>
-            {text}
-          </p>
-        ),
-      )}
+      <Problems texts={problem === null ? problems : [problem, ...problems]} />
     </section>
+  );
+}
+
+export function Problems({ texts }: { readonly texts: readonly string[] }) {
+  return (
+    <>
+      {texts.map((text) => (
+        <p role="alert" key={text}>
+          {text}
+        </p>
+      ))}
+    </>
+  );
+}
+
+/** `stars`: 0 without a rating. */
+function Rating({ stars, onRate }: { readonly stars: number; onRate(stars: number): void }) {
+  return (
+    <select
+      aria-label="Rating"
+      value={String(stars)}
+      onChange={({ currentTarget: { value } }) => onRate(Number(value))}
+    >
+      <option value="0">Rate</option>
+      {[5, 4, 3, 2, 1].map((count) => (
+        <option key={count} value={String(count)}>
+          {count} / 5
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function MarkChip({
+  mark,
+  onRemove,
+}: {
+  readonly mark: PersonsMark;
+  readonly onRemove: (() => void) | null;
+}) {
+  return (
+    <span class="tag" title={`by ${mark.reader}`}>
+      <bdi>{wordsOf(mark)}</bdi>
+      {onRemove === null ? null : (
+        <button type="button" aria-label={`Remove the tag ${mark.text}`} onClick={onRemove}>
+          ×
+        </button>
+      )}
+    </span>
   );
 }
 

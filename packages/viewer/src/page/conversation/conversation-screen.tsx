@@ -50,16 +50,8 @@ export function ConversationScreen({ place }: { readonly place: ConversationPlac
     goTo({ ...place, at: current, open: position }, open === null ? 'push' : 'replace');
   const jump = (position: number) => void state.show(position).then(() => show(position));
   const here = useSessionMarks();
-  const toggleBookmark = (position: number) => {
-    const on = { ...name, position };
-    const made = here.marks.find(
-      (mark) => mark.kind === 'bookmark' && mark.reader === here.reader && mark.on?.position === position,
-    );
-    if (here.reader !== null)
-      void (made === undefined ? here.add({ on, kind: 'bookmark' }) : here.remove(made));
-  };
   useConversationKeys({
-    toggleBookmark,
+    toggleBookmark: bookmarking(name, here),
     place,
     marks: map.answer?.marks ?? [],
     end: map.answer?.end ?? 0,
@@ -69,9 +61,7 @@ export function ConversationScreen({ place }: { readonly place: ConversationPlac
     setOpen,
     setAll: () => setAll(!isAll),
   });
-  useEffect(() => {
-    document.title = `${envelope?.title ?? envelope?.role ?? id} · Hansard`;
-  });
+  useTitle(envelope?.title ?? envelope?.role ?? id);
   return (
     <main class={`conversation${open === null ? '' : ' with-panel'}`}>
       <Head place={place} shown="conversation" envelope={envelope} problem={problem ?? state.problem} />
@@ -105,6 +95,26 @@ export function ConversationScreen({ place }: { readonly place: ConversationPlac
       )}
     </main>
   );
+}
+
+function useTitle(title: string): void {
+  useEffect(() => {
+    document.title = `${title} · Hansard`;
+  }, [title]);
+}
+
+/** Bookmarks an event, or takes the bookmark away. */
+function bookmarking(
+  { task, id }: DispatchName,
+  { reader, marks, add, remove }: ReturnType<typeof useSessionMarks>,
+) {
+  return (position: number) => {
+    const made = marks.find(
+      (mark) => mark.kind === 'bookmark' && mark.reader === reader && mark.on?.position === position,
+    );
+    if (reader === null) return;
+    void (made === undefined ? add({ on: { task, id, position }, kind: 'bookmark' }) : remove(made));
+  };
 }
 
 interface TurnsProps extends Omit<TurnProps, 'turn'> {
