@@ -171,7 +171,7 @@ const mutants: readonly (readonly [
 ];
 
 describe('outputs of tools that appear, change and vanish while a session grows', () => {
-  const seeds = 60;
+  const seeds = 30;
 
   it(`are those of a single reading in ${seeds} random sessions`, async () => {
     expect(await wrongSeed(openClaudeTranscript, seeds)).toBeNull();

@@ -110,7 +110,7 @@ async function openWith(file: string, piece: string, instead: string): Promise<O
 }
 
 /** The most seeds that an unbroken mapping is read with in each part: `HANSARD_SEEDS` sets more. */
-const seedsOfPart = Number(process.env.HANSARD_SEEDS ?? 60);
+const seedsOfPart = Number(process.env.HANSARD_SEEDS ?? 25);
 /** The most seeds until a mutant must be caught. */
 const seeds = 150;
 

@@ -8,31 +8,32 @@ import { checkFlip, isRefused, readDamaged, sampleEvent, taskDir, writeSample } 
 const open = (root: string) => openJsonFileStore({ root });
 const bits = [0x01, 0x20, 0x80];
 
-/** Every offset of the file, but only some of the padding. */
-function offsetsOf(bytes: Buffer): number[] {
-  return [...bytes.keys()].filter((at) => bytes[at] !== 0x20 || bytes[at - 1] !== 0x20 || at % 97 === 0);
+/** Every offset of a share of the file (one of `of`), but only some of the padding. */
+function offsetsOf(bytes: Buffer, share: number, of: number): number[] {
+  const isPadding = (at: number) => bytes[at] === 0x20 && bytes[at - 1] === 0x20;
+  return [...bytes.keys()].filter((at) => (isPadding(at) ? at % 97 === 0 : at % of === share));
 }
 
 describe.each([
   ['that was released', true],
   ['whose writer was killed', false],
-])('a flipped bit at any byte of a dispatch %s', (_, isReleased) => {
+])('a flipped bit at every second byte of a dispatch %s', (_, isReleased) => {
   it('is refused with its place, or everything that is read is equal', () => {
     const sample = writeSample(open, makeRoot(), 4, isReleased);
     const root = makeRoot();
     let refused = 0;
-    for (const at of offsetsOf(sample.bytes))
+    for (const at of offsetsOf(sample.bytes, isReleased ? 0 : 1, 2))
       refused += checkFlip(open, sample, root, at, bits[at % bits.length] ?? 1).refused;
-    expect(refused).toBeGreaterThan(500);
+    expect(refused).toBeGreaterThan(250);
   });
 });
 
 describe('a flipped bit', () => {
-  it('is found by verifyDispatch at any byte, with the number of lost events', () => {
+  it('is found by verifyDispatch at every third byte, with the number of lost events', () => {
     const sample = writeSample(open, makeRoot(), 4, true);
     const root = makeRoot();
     const start = sample.bytes.indexOf('"events":[') + '"events":['.length;
-    for (const at of offsetsOf(sample.bytes)) {
+    for (const at of offsetsOf(sample.bytes, 0, 3)) {
       const damaged = Buffer.from(sample.bytes);
       damaged[at] = (damaged[at] ?? 0) ^ (bits[at % bits.length] ?? 1);
       readDamaged(open, sample, root, damaged);
