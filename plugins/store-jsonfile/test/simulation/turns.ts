@@ -7,7 +7,7 @@ const lengthAt = 1;
 const simulatorTurn = 0;
 const processTurn = 1;
 /** How often a side looks for its turn before it sleeps. Waking a thread costs more than most turns take. */
-const looks = 3_000;
+const looks = 200;
 
 /**
  * Two threads that take turns: at any time one runs and the other waits. The end of a turn passes a message. Both sides make
