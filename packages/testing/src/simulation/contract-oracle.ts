@@ -46,6 +46,8 @@ interface Holder {
   readonly from: number;
   until: number;
   isInProgress: boolean;
+  /** Nobody knows whether the call that took the claim had an effect. A store that has no such claim does not release it when it is closed. */
+  isLeft: boolean;
 }
 
 /** A rewrite or a deletion in progress: it changes the events that are appended meanwhile, too. */
@@ -115,6 +117,7 @@ export class ContractOracle {
   readonly #dispatches: readonly DispatchState[];
   readonly #tasks = Array.from({ length: tasks }, () => new Register(absent));
   readonly #newer = new Register(absent);
+  #hasLostPower = false;
   /** By token, in the order in which they were added. */
   readonly #watches = new Map<string, Watch[]>();
   /** The number of deletions that had begun at the last page of an opening. */
@@ -131,7 +134,9 @@ export class ContractOracle {
     const began = this.#now;
     const facts = this.#factsOf(call);
     const isTaker = facts !== null && takers.includes(call.kind);
-    const holder = isTaker ? { token, from: began, until: Infinity, isInProgress: true } : null;
+    const holder = isTaker
+      ? { token, from: began, until: Infinity, isInProgress: true, isLeft: false }
+      : null;
     const wasSure = facts?.sure === token;
     const begun: BegunCall = {
       token,
@@ -273,8 +278,9 @@ export class ContractOracle {
   /** After a loss of power, locks that were removed can be there again, also below the number that counts. */
   lostPower(): void {
     this.#now += 1;
+    this.#hasLostPower = true;
     for (const { holders } of this.#dispatches)
-      holders.push({ token: 'before', from: Infinity, until: Infinity, isInProgress: false });
+      holders.push({ token: 'before', from: Infinity, until: Infinity, isInProgress: false, isLeft: true });
   }
 
   /** A listener was called. */
@@ -319,7 +325,7 @@ export class ContractOracle {
   #releaseAll(token: string): void {
     for (const { holders } of this.#dispatches)
       for (const holder of holders)
-        if (holder.token === token) holder.until = Math.min(holder.until, this.#now);
+        if (holder.token === token && !holder.isLeft) holder.until = Math.min(holder.until, this.#now);
   }
 
   #prune(): void {
@@ -346,8 +352,10 @@ export class ContractOracle {
     if (call.kind === 'release' && isOver) end((one) => one.token === token);
     if (holder === null) return;
     holder.isInProgress = false;
-    if (outcome.kind === 'crashed' || (outcome.kind === 'failed' && outcome.code === 'STORE_UNAVAILABLE'))
+    if (outcome.kind === 'crashed' || (outcome.kind === 'failed' && outcome.code === 'STORE_UNAVAILABLE')) {
+      holder.isLeft = true;
       return;
+    }
     if (outcome.kind === 'failed') {
       if (!isDisturbed) holder.until = now;
       return;
@@ -558,6 +566,8 @@ export class ContractOracle {
     const allowed = this.#newer.allowed(begun.began);
     const isVerified = begun.call.kind === 'use newer' && begun.call.how === 'verify' && code === 'none';
     if ((code === 'STORE_NEWER' || isVerified) && allowed.has('newer')) return;
+    // The lock of its creation can be there again.
+    if (code === 'STORE_LOCKED' && this.#hasLostPower) return;
     if (code !== 'STORE_DISPATCH_NOT_FOUND' || !allowed.has(absent))
       throw this.#broken(begun, `was ${code} for what a newer version wrote`);
   }
