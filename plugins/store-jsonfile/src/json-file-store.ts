@@ -24,6 +24,7 @@ import {
 import {
   assertNotRemote,
   defaultLeaseMs,
+  dispatchNotFound,
   isSystemError,
   orMissing,
   realPath,
@@ -138,7 +139,9 @@ export class JsonFileDispatchStore implements DispatchStoreProvider {
   breakClaim(taskDir: string, dispatchId: string): void {
     const handle = this.#dispatches.get(taskDir, dispatchId);
     withFile('release', handle.name.paths.lock, () => {
-      handle.assertExists();
+      // Another opening can have taken over and deleted what this one has claimed.
+      if (this.#context.files.stat(handle.name.paths.file) === null)
+        throw dispatchNotFound(taskDir, dispatchId);
       const state = this.#context.claims.stateOf(handle.name);
       if (state === null) return;
       if (!state.isOwn) handle.claim(true);
