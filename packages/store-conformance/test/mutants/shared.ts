@@ -493,5 +493,14 @@ export const sharedMutants: readonly Mutant[] = [
       },
     }),
   ],
+  [
+    'breaks a claim of a dispatch that is gone',
+    'shared/broken-after-loss',
+    (good) => ({
+      breakClaim: (taskDir, dispatchId) => {
+        if (good.getDispatchEnvelope(taskDir, dispatchId) !== null) good.breakClaim(taskDir, dispatchId);
+      },
+    }),
+  ],
   ['breaks all claims', 'claims/broken-one-only', (_, world) => ({ breakClaim: () => world.claims.clear() })],
 ];

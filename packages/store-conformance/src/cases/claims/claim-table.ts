@@ -553,6 +553,12 @@ const rowsOfHandovers: readonly ClaimRow[] = [
       a.append(late),
     ],
   },
+  {
+    name: 'broken-after-loss',
+    title: 'an opening that lost a dispatch, which was then deleted, has no claim of it to break',
+    needs: ['deleteDispatch'],
+    steps: [b.call('open'), a.begin(prepared.events), b.breakClaim(), b.claim(), b.remove(), a.breakClaim()],
+  },
 ];
 
 /** One table: what openings do with the claims of a dispatch, each step with the outcome that the model computes. */
