@@ -45,13 +45,15 @@ export class TrueCourse {
   #next = 0;
   /** How many messages every later call has. */
   #seen = 0;
-  #hasRewind = false;
+  readonly #hasRewind: boolean;
   #answers = new Set<string>();
 
   constructor(events: readonly CapturedEvent[], called: readonly Called[], agentId: string) {
     this.#events = events;
     this.#called = called.filter((call) => call.agentId === agentId);
-    this.#numbers = numbersOf(events.filter((event) => event.agentId === agentId));
+    const own = events.filter((event) => event.agentId === agentId);
+    this.#numbers = numbersOf(own);
+    this.#hasRewind = own.some(({ type }) => type === 'session:rewind');
     for (const [position, event] of events.entries())
       if (event.agentId === agentId) {
         this.#observe(event);
@@ -137,7 +139,6 @@ export class TrueCourse {
     }
     this.#now = kept;
     this.#seen = this.messages.length;
-    this.#hasRewind = true;
   }
 
   /** The calls that have no answer in the log were made where their prompt is the agent's. */
