@@ -54,7 +54,7 @@ const perDispatch: readonly (readonly [RegExp, number])[] = [
   [/^store verify(?: chat\/talk)?$/, 2],
   [/^secrets scan(?: chat\/talk)?$/, 3],
   [/^secrets redact(?: chat\/talk)? --yes$/, 6],
-  [/^export chat\/talk --as (?:otlp|markdown|html|pages|agent-trace) ?/, 3],
+  [/^export chat\/talk --as (?:otlp|markdown|html|pages|agent-trace|pull-request) ?/, 3],
   // Once for the agents that take part, and once for the lines.
   [/^export chat\/talk --as streams /, 4],
   [/^export chat\/talk --as (?:sft|trl|trl-chat|openai) /, 8],
