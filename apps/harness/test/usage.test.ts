@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, globSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
+import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { openDispatchStore } from '@hansard/dispatch';
 import { newEvent } from '@hansard/events';
@@ -205,4 +206,36 @@ it('usage --statusline prints one line, keeps it for a minute, and leaves a newe
   expect(await statusline(at + 660_000)).toContain('3h 19m left · month $0.75 480 tokens · 11m old');
   expect(await statusline(at + 660_000, '--refresh')).toContain('today $0.25 370 tokens');
   expect(await statusline(at + 86_400_000)).toBe('today nothing · month $0.75 480 tokens\n');
+});
+
+it('usage --statusline begins with the model and the session that Claude Code names on standard input, in the store of its folder', async () => {
+  using line = commandLine();
+  using elsewhere = commandLine();
+  cpSync(daysFixture, join(line.cwd, 'sessions'), { recursive: true });
+  await line.hansard('import', 'sessions');
+  const [path = ''] = globSync(join(line.cwd, 'sessions/**/*.jsonl'));
+  const given = {
+    session_id: basename(path, '.jsonl'),
+    cwd: '/nowhere',
+    workspace: { current_dir: line.cwd },
+    model: { id: 'claude-opus-5', display_name: 'Opus 5\u001b[31m' },
+    cost: { total_cost_usd: 1.234 },
+  };
+  const statusline = async (input: string) => {
+    const stdin = Readable.from([input.slice(0, 20), input.slice(20)].filter((part) => part !== ''));
+    const options = { signal: new AbortController().signal, env: { HOME: join(line.cwd, 'home') }, stdin };
+    return (await elsewhere.start(['usage', '--statusline', '--utc'], options)).out;
+  };
+  const printed = await statusline(JSON.stringify(given));
+  expect(printed).toMatch(/^Opus 5[^·]* · session \$1\.23 22\.2K tokens · today nothing · month /);
+  expect(printed).not.toContain('\u001b');
+  const { cost: _, ...withoutCost } = given;
+  expect(await statusline(JSON.stringify({ ...withoutCost, model: null }))).toMatch(
+    /^session .*22\.2K tokens · today/,
+  );
+  expect(await statusline(JSON.stringify({ ...given, session_id: 'another' }))).toMatch(
+    / · session \$1\.23 · today/,
+  );
+  for (const other of ['', 'no JSON', '[]', 'null', '{"cost":7,"model":[],"workspace":null}'])
+    expect(await statusline(other), other).toMatch(/^today nothing · month nothing/);
 });

@@ -1,13 +1,22 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, openSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import {
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, isAbsolute, join } from 'node:path';
 import type { UsageKey } from '@hansard/dispatch';
 import { InvalidArgumentError, Option } from 'commander';
 import { withTimeLimits } from '../tasks/filter-options.ts';
 import type { RecentUsage, UsageOptions } from '../tasks/usage-answer.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
-import type { CliContext } from '../terminal/context.ts';
+import { type CliContext, printLine } from '../terminal/context.ts';
 import { parseCount } from '../terminal/parse-count.ts';
 
 /** What the sums need is loaded when it is asked for: a status line is printed often. */
@@ -28,7 +37,7 @@ export const addUsage: AddCommand = (command, context) => {
     .addOption(
       new Option(
         '--statusline',
-        'print one line for a prompt: today, the open block and the month, at most a minute old',
+        'print one line for a prompt: the session that Claude Code names on standard input, today, the open block and the month, at most a minute old',
       ).conflicts(['since', 'until', 'limit', 'json']),
     )
     .addOption(new Option('--refresh', 'with --statusline: sum up now').hideHelp())
@@ -73,6 +82,58 @@ function parseUsageKeys(text: string): readonly UsageKey[] {
   );
 }
 
+/** What Claude Code writes to the standard input of a status line, as far as the line uses it. */
+interface StatusInput {
+  readonly sessionId: string | null;
+  readonly model: string | null;
+  readonly costUsd: number | null;
+  /** The folder that the session works in. Null: none that exists. */
+  readonly cwd: string | null;
+}
+
+const longestInput = 256 * 1024;
+/** An agent writes at once. Another caller can leave its input open. */
+const inputMs = 100;
+
+/** Null: the input has no such document. */
+async function readStatusInput({ stdin }: CliContext): Promise<StatusInput | null> {
+  if (stdin.isTTY === true) return null;
+  let text = '';
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, inputMs);
+    const end = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    stdin.on('data', (chunk) => {
+      text += chunk;
+      timer.refresh();
+      if (text.length > longestInput) end();
+    });
+    stdin.once('end', end).once('error', end);
+  });
+  stdin.removeAllListeners('data').pause();
+  try {
+    const given = JSON.parse(text) as Record<string, Record<string, unknown> | string | null | undefined>;
+    const within = (key: string, name: string) => {
+      const value = given[key];
+      return typeof value === 'object' && value !== null ? value[name] : undefined;
+    };
+    const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : null);
+    const cost = within('cost', 'total_cost_usd');
+    const cwd = textOf(within('workspace', 'current_dir')) ?? textOf(given.cwd);
+    return {
+      sessionId: textOf(given.session_id),
+      model: textOf(within('model', 'display_name')) ?? textOf(within('model', 'id')),
+      costUsd: typeof cost === 'number' && Number.isFinite(cost) && cost >= 0 ? cost : null,
+      cwd: cwd !== null && isAbsolute(cwd) && existsSync(cwd) ? cwd : null,
+    };
+  } catch {
+    // The input is not a JSON document of this form.
+    return null;
+  }
+}
+
 interface KeptUsage extends RecentUsage {
   /** Milliseconds since 1970. */
   readonly madeAt: number;
@@ -84,17 +145,16 @@ const freshMs = 60_000;
 const oldMs = 600_000;
 
 /** Prints the kept line, and lets another process make it again if it is old. Without a line of this day it is made first. */
-async function printStatusline(
-  context: CliContext,
-  options: CommonOptions,
-  isRefresh: boolean,
-): Promise<void> {
+async function printStatusline(given: CliContext, options: CommonOptions, isRefresh: boolean): Promise<void> {
+  const input = isRefresh ? null : await readStatusInput(given);
+  const { stdout, stderr } = given;
+  const context: CliContext = { ...given, stdout, stderr, cwd: input?.cwd ?? given.cwd };
   const now = context.now?.() ?? Date.now();
   const file = keptFile(context, options);
   const kept = isRefresh ? null : readKept(file);
   if (kept !== null && kept.madeAt <= now && kept.day === dayOf(context, now)) {
     if (now - kept.madeAt > freshMs) refreshLater(context, options, file, now);
-    context.stdout.write(`${lineOf(kept, now)}\n`);
+    printLine(context, lineOf(kept, now, input));
     return;
   }
   const { recentUsage } = await import('../tasks/usage-answer.ts');
@@ -103,18 +163,30 @@ async function printStatusline(
   writeFileSync(`${file}.new`, JSON.stringify(made));
   renameSync(`${file}.new`, file);
   rmSync(`${file}.busy`, { force: true });
-  context.stdout.write(`${lineOf(made, now)}\n`);
+  printLine(context, lineOf(made, now, input));
 }
 
-function lineOf({ today, block, month, madeAt }: KeptUsage, now: number): string {
+function lineOf(kept: KeptUsage, now: number, input: StatusInput | null): string {
+  const { today, block, month, madeAt } = kept;
   const left = block === null ? 0 : Math.ceil((block.endsAt - now) / 60_000);
   const time = left >= 60 ? `${Math.floor(left / 60)}h ${left % 60}m` : `${left}m`;
   return [
+    ...(input === null ? [] : sessionParts(kept, input)),
     `today ${today}`,
     ...(block === null || left <= 0 ? [] : [`block ${block.used}, ${time} left`]),
     `month ${month}`,
     ...(now - madeAt > oldMs ? [`${Math.round((now - madeAt) / 60_000)}m old`] : []),
   ].join(' · ');
+}
+
+/** The model and the session of an agent. Its own cost is newer than what the store has. */
+function sessionParts({ sessions }: KeptUsage, { sessionId, model, costUsd }: StatusInput): string[] {
+  const kept = sessionId !== null && Object.hasOwn(sessions, sessionId) ? sessions[sessionId] : undefined;
+  const words = [
+    costUsd === null ? kept?.cost : `$${costUsd.toFixed(2)}`,
+    kept === undefined ? undefined : kept.tokens,
+  ].filter((word) => word !== undefined && word !== '');
+  return [...(model === null ? [] : [model]), ...(words.length === 0 ? [] : [`session ${words.join(' ')}`])];
 }
 
 function dayOf({ zone }: CliContext, now: number): string {

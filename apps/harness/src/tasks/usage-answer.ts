@@ -95,6 +95,8 @@ export interface RecentUsage {
   /** Null: no block of five hours is open. Its end is in milliseconds since 1970. */
   readonly block: { readonly used: string; readonly endsAt: number } | null;
   readonly month: string;
+  /** The sessions of Claude Code that changed in the last day, by their ids in Claude Code. */
+  readonly sessions: Readonly<Record<string, { readonly cost: string; readonly tokens: string }>>;
 }
 
 /** Sums up the day, the block and the month of a time. @throws the errors of the store */
@@ -127,21 +129,48 @@ export async function recentUsage(
           ? null
           : { used: usedInWords(open), endsAt: Date.parse(open.values[0] ?? '') + blockMs },
       month: usedIn(await rowsBy('month'), keys.month(now)),
+      sessions: recentSessions(dispatches, await rowsBy('session'), now),
     };
   });
   if (recent === null) throw new Error('The store was not read.');
   return recent;
 }
 
+const recentMs = 86_400_000;
+
+function recentSessions(
+  dispatches: readonly DispatchEntry[],
+  rows: readonly UsageOfKeys[],
+  now: number,
+): RecentUsage['sessions'] {
+  const rowOf = new Map(rows.map((row) => [row.values[0], row]));
+  const recent = dispatches.flatMap((entry) => {
+    if ('error' in entry || entry.envelope.source?.format !== 'claude-transcript') return [];
+    const { files } = entry.envelope.source;
+    const [{ name = '', modifiedAt = 0 } = {}] = files;
+    const row = rowOf.get(`${entry.taskDir}/${entry.dispatchId}`);
+    if (row === undefined || now - modifiedAt > recentMs) return [];
+    return [[name.replace(/\.jsonl$/, ''), { cost: costInWords(row), tokens: tokensInWords(row) }] as const];
+  });
+  return Object.fromEntries(recent);
+}
+
 /** Stated costs and estimates are apart, as everywhere. */
 function usedInWords(figures: UsageFigures): string {
+  const cost = costInWords(figures);
+  return `${cost}${cost === '' ? '' : ' '}${tokensInWords(figures)}`;
+}
+
+function costInWords(figures: UsageFigures): string {
   const { costUsd, estimatedUsd } = figures;
-  const parts = [
+  return [
     ...(costUsd === null ? [] : [formatCost(costUsd)]),
     ...(estimatedUsd === null ? [] : [`≈${formatCost(estimatedUsd)}${isLowerBound(figures) ? '+' : ''}`]),
-    `${formatTokens(tokensIn(figures))} tokens`,
-  ];
-  return parts.join(' ');
+  ].join(' ');
+}
+
+function tokensInWords(figures: UsageFigures): string {
+  return `${formatTokens(tokensIn(figures))} tokens`;
 }
 
 /** The limits of what is counted: full quarters of an hour from `since` on and before `until`. */
