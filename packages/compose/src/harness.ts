@@ -188,7 +188,7 @@ export class Harness implements ExportParts, AsyncDisposable {
   }
 
   /**
-   * Reads a session log of another program (session-v1 or session-v2), and finds its copy, where its session continues. Nothing is written:
+   * Reads a session log of another program (session-v1, session-v2 or smallchat), and finds its copy, where its session continues. Nothing is written:
    * `resumeChat` imports a file that was not copied yet. The file is never written.
    * @throws HARNESS_NOT_RESUMABLE, HARNESS_AMBIGUOUS, HARNESS_NAME_INVALID, and the errors of imports and of the store
    */

@@ -138,6 +138,7 @@ const only = (counts: LeftOut, types: Iterable<string>) => {
 const laws: Readonly<Record<ExportFormatId, (made: Made, text: string, leftOut: LeftOut) => void>> = {
   'session-v1': byWord,
   'session-v2': byWord,
+  smallchat: byWord,
   otlp: byWord,
   markdown: folded,
   'pull-request': (made, text, leftOut) => {

@@ -167,7 +167,7 @@ describe('what a session log does not record', () => {
     expect(said).toMatchObject({ missing: [], notKnown: ['vic'], isPublic: null });
   });
 
-  const examples: Readonly<Record<keyof typeof sessionFormats, readonly (readonly string[])[]>> = {
+  const examples: Readonly<Record<'session-v1' | 'session-v2', readonly (readonly string[])[]>> = {
     'session-v1': [
       ['msg_002 agent_jack: never, -', 'msg_002 agent_jill: never, -'],
       ['msg_023 agent_jill_inner: never, not heard', 'msg_028 agent_jill_inner: never, not heard'],
@@ -192,7 +192,7 @@ describe('what a session log does not record', () => {
   };
 
   it.skipIf(!isCorpusThere)(`of the examples of both specifications: every negative${skipped}`, () => {
-    for (const [format, tables] of Object.entries(examples) as [keyof typeof sessionFormats, string[][]][])
+    for (const [format, tables] of Object.entries(examples) as ['session-v1' | 'session-v2', string[][]][])
       for (const [at, expected] of tables.entries())
         expect(negatives(indexOf(format, exampleText(format, String(at + 1))))).toEqual(expected);
   });

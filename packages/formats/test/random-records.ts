@@ -1,5 +1,4 @@
 import type { JsonObject, JsonValue } from '@hansard/events';
-import type { SessionFormatId } from '../src/index.ts';
 import { call } from './make.ts';
 
 /** The form of a dialect's records. */
@@ -10,7 +9,7 @@ export interface RecordShape {
   readonly hasSource: boolean;
 }
 
-export const recordShapes: Readonly<Record<SessionFormatId, RecordShape>> = {
+export const recordShapes: Readonly<Record<'session-v1' | 'session-v2', RecordShape>> = {
   'session-v1': {
     entryType: undefined,
     substanceKey: 'utterance_ref',

@@ -7,11 +7,13 @@ import { type RecordShape, randomRecords } from './random-records.ts';
 
 const dialects = [
   {
+    id: 'session-v1' as const,
     format: sessionFormats['session-v1'],
     bookClub: bookClubV1,
     shape: { entryType: undefined, substanceKey: 'utterance_ref', causeKey: 'caused_by', hasSource: true },
   },
   {
+    id: 'session-v2' as const,
     format: sessionFormats['session-v2'],
     bookClub: bookClubV2,
     shape: {
@@ -23,7 +25,7 @@ const dialects = [
   },
 ];
 
-describe.each(dialects)('$format.id', ({ format, bookClub, shape }) => {
+describe.each(dialects)('$format.id', ({ id, format, bookClub, shape }) => {
   it('gives the same records when a session is read and written', () => {
     const { events, report } = format.read(logOf(...bookClub));
     const { text, leftOut, diagnostics } = format.write(events);
@@ -31,7 +33,7 @@ describe.each(dialects)('$format.id', ({ format, bookClub, shape }) => {
     expect({ leftOut, diagnostics }).toEqual({ leftOut: {}, diagnostics: [] });
     expect(report.records).toBe(bookClub.length);
     expect(report.diagnostics.map(({ code, line }) => [code, line])).toEqual(
-      inexactLines[format.id].map((line) => ['reference_not_exact', line]),
+      inexactLines[id].map((line) => ['reference_not_exact', line]),
     );
   });
 

@@ -31,6 +31,13 @@ export const otherFormats: Readonly<Record<string, string>> = {
     role: 'assistant',
     content: 'Hi',
   })),
+  smallchat: each((n) => ({
+    message_id: `${n}`,
+    event_type: 'transcript_entry',
+    agent: 'primary',
+    role: 'assistant',
+    content: 'Hi',
+  })),
   'game-log': each((n) => ({ timestamp: time, turn: `Day ${n}`, speaker: 'Ann', message: 'Hello' })),
   'werewolf-match': JSON.stringify({ chat: [{ from: 'Ann', to: ['Bo'], content: 'Hello' }] }),
   codex: each((n) => ({

@@ -10,7 +10,7 @@ import { openCodeGoDatabase } from './opencode-go-source.ts';
 import { openCodeDatabase } from './opencode-source.ts';
 import { piSession } from './pi-source.ts';
 import { qwenSession } from './qwen-source.ts';
-import { game, notes, session, stream, transcript } from './sources.ts';
+import { game, notes, session, smallchat, stream, transcript } from './sources.ts';
 
 const known = (id: string) => {
   const importer = logImporters.find((one) => one.id === id);
@@ -25,6 +25,7 @@ const runner = { describe, it, seed: 1, seeds };
 importerConformance({ ...runner, name: 'the example importer', importer: notesImporter(), write: notes });
 importerConformance({ ...runner, name: 'session-v1', importer: known('session-v1'), write: session('v1') });
 importerConformance({ ...runner, name: 'session-v2', importer: known('session-v2'), write: session('v2') });
+importerConformance({ ...runner, name: 'smallchat', importer: known('smallchat'), write: smallchat });
 importerConformance({ ...runner, name: 'game-log', importer: known('game-log'), write: game });
 importerConformance({ ...runner, name: 'codex', importer: known('codex'), write: codexThread });
 importerConformance({

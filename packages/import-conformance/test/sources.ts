@@ -84,6 +84,49 @@ export function session(dialect: 'v1' | 'v2') {
   };
 }
 
+/** A log of smallchat: agents, texts of the person and of agents that messages carry, answers, calls, results and truncations. */
+export function smallchat(random: RandomChoices): WrittenRecord[] {
+  let id = 0;
+  const record = (event_type: string, agent: string, more: object) => {
+    id += 1;
+    return { message_id: `${id - 1}`, event_type, agent, ...more };
+  };
+  const entry = (agent: string, role: string, more: object) =>
+    record('transcript_entry', agent, { role, ...more });
+  const created = (agent: string, parent: string) =>
+    record('agent_created', agent, { name: agent, cause: 'user', parent, language_model: 'm-1' });
+  const records: object[] = [created('primary', 'user'), created('otto', 'primary')];
+  for (let step = 0; step < 4 + random.below(4); step += 1) {
+    const content = random.text();
+    const agent = random.pick(['primary', 'otto']);
+    const place = `${id}`;
+    const kind = random.below(4);
+    if (kind === 0)
+      records.push(
+        record('fragment', 'user', { content, cause: 'user' }),
+        entry(agent, 'user', { content, substance: place }),
+      );
+    else if (kind === 1)
+      records.push(
+        entry(agent, 'assistant', { content }),
+        entry('otto', 'user', { content: `[x]: ${content}`, substance: place }),
+      );
+    else if (kind === 2) {
+      const call = { name: 'look', arguments: JSON.stringify({ at: content }) };
+      records.push(
+        entry(agent, 'assistant', { tool_calls: [{ id: `t${place}`, type: 'function', function: call }] }),
+        entry(agent, 'tool', {
+          content: random.text(),
+          name: 'look',
+          tool_call: place,
+          tool_call_id: `t${place}`,
+        }),
+      );
+    } else records.push(record('transcript_edit', agent, { action: 'truncate', n: random.below(4) }));
+  }
+  return write('session.jsonl', records);
+}
+
 /** A game log in two files: the game with its chat, and the thoughts. */
 export function game(random: RandomChoices): WrittenRecord[] {
   const players = ['Ann', 'Bo', 'Cy'];

@@ -1,4 +1,5 @@
 import { openDispatchStore } from '@hansard/dispatch';
+import { sessionFormats } from '@hansard/formats';
 import { takeApart } from '@hansard/prompt';
 import { createMemoryStore } from '@hansard/store-memory';
 import { createDispatch } from '@hansard/testing';
@@ -148,5 +149,39 @@ describe('a log from elsewhere', () => {
     const store = openDispatchStore(provider);
     await store.close();
     await expect(prepare(provider).load()).rejects.toMatchObject({ code: 'STORE_CLOSED' });
+  });
+
+  it('of smallchat is continued with its numbers, and its bytes stay', async () => {
+    const { read, write } = sessionFormats.smallchat;
+    const ofPrimary = '"event_type": "transcript_entry", "agent": "primary"';
+    const text = [
+      '{"message_id": "0", "event_type": "agent_created", "agent": "primary", "role": "primary", "name": "Primary", "cause": "user", "parent": "user", "language_model": "m-1"}',
+      '{"message_id": "1", "event_type": "fragment", "agent": "user", "content": "Hi", "cause": "user"}',
+      `{"message_id": "2", ${ofPrimary}, "role": "user", "content": "Hi", "substance": "1"}`,
+      `{"message_id": "3", ${ofPrimary}, "role": "assistant", "content": "Hello"}`,
+      '{"message_id": "4", "event_type": "transcript_edit", "agent": "primary", "action": "truncate", "n": 0}',
+    ]
+      .map((line) => `${line}\n\n`)
+      .join('');
+    const { load, events } = await imported(read(text).events);
+    const { root, session } = await load({ model: answers(says('Fine.')) });
+    expect({ id: root.agentId, transcript: await root.transcript() }).toEqual({
+      id: 'primary',
+      transcript: [],
+    });
+    await root.harken('How are you?');
+    await root.response();
+    await session.close();
+    const written = write(await events()).text;
+    expect(written.startsWith(text)).toBe(true);
+    expect(written.slice(text.length)).toBe(
+      [
+        '{"message_id": "5", "event_type": "fragment", "agent": "user", "content": "How are you?", "cause": "user"}',
+        `{"message_id": "6", ${ofPrimary}, "role": "user", "content": "How are you?", "substance": "5"}`,
+        `{"message_id": "7", ${ofPrimary}, "role": "assistant", "content": "Fine."}`,
+      ]
+        .map((line) => `${line}\n\n`)
+        .join(''),
+    );
   });
 });

@@ -21,6 +21,7 @@ interface ExportCommandOptions extends CommonOptions {
 const descriptions: Readonly<Record<ExportFormatId, string>> = {
   'session-v1': 'a session log of the older dialect',
   'session-v2': 'a session log',
+  smallchat: 'a log of smallchat',
   otlp: 'OpenTelemetry traces as OTLP/JSON lines, or sent to --endpoint',
   markdown: 'a report of a task: tree, cost, dialog, the view of each agent',
   'pull-request': 'Markdown of prompts, decisions, answers and edited files',

@@ -79,6 +79,7 @@ const training = {
 export const exportFormats: Readonly<Record<ExportFormatId, ExportFormat>> = {
   'session-v1': sessionLog,
   'session-v2': sessionLog,
+  smallchat: sessionLog,
   otlp: {
     scope: 'task',
     target: 'text',

@@ -259,7 +259,8 @@ function stillRunning(path: string | null): string {
 
 function open(log: DispatchLog, cwd: string, options: FollowOptions): Followed {
   const { as, out, extended = false } = options;
-  if (as === 'session-v1' || as === 'session-v2') return openSessionLog(as, log, cwd, options);
+  if (as === 'session-v1' || as === 'session-v2' || as === 'smallchat')
+    return openSessionLog(as, log, cwd, options);
   const path = resolve(cwd, String(out));
   const streams = openLiveStreams(path, mappingOf(cwd, log.envelope, options.mapping), {
     runId: log.dispatchId,

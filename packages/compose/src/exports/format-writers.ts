@@ -55,6 +55,7 @@ type WriteFormat = (sources: AsyncIterable<TaskSource>, writing: Writing) => Pro
 export const formatWriters: Readonly<Record<ExportFormatId, WriteFormat>> = {
   'session-v1': ofOne((source, writing) => writeSessionLog('session-v1', source, writing)),
   'session-v2': ofOne((source, writing) => writeSessionLog('session-v2', source, writing)),
+  smallchat: ofOne((source, writing) => writeSessionLog('smallchat', source, writing)),
   otlp: ofOne(writeTraces),
   markdown: ofOne((source, writing) => writeReport(writeTaskMarkdown, source, writing)),
   'pull-request': ofOne((source, writing) => writeReport(writePullRequest, source, writing)),

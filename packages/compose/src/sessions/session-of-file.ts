@@ -126,7 +126,7 @@ async function importCopy(parts: OpenParts, path: string, task: string, as: stri
 }
 
 function notASessionLog(file: string, bytes: number): Error {
-  const what = bytes === 0 ? 'is empty' : 'is not a session log (session-v1 or session-v2)';
+  const what = bytes === 0 ? 'is empty' : 'is not a session log (session-v1, session-v2 or smallchat)';
   return harnessErrors.error('HARNESS_NOT_RESUMABLE', `${file} ${what}, so no session continues it.`, {
     advice:
       '`hansard import PATH` reads the logs of other products; name a session of the store to continue.',

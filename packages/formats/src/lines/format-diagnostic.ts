@@ -43,9 +43,10 @@ export interface FormatReport {
 
 /**
  * Something that a written session log does not hold. `field_not_written`: a value of a record; `record_not_written`: a
- * record of the other dialect.
+ * record of another dialect. `not_seen_by_loader`: the log says it, and the loader of smallchat reads something else.
  */
-export interface WriteDiagnostic extends Diagnostic<'field_not_written' | 'record_not_written'> {
+export interface WriteDiagnostic
+  extends Diagnostic<'field_not_written' | 'record_not_written' | 'not_seen_by_loader'> {
   readonly eventId: string;
   /** The key of the value: of the written dialect or, if it does not have the key, of the other one. */
   readonly field?: string;

@@ -85,7 +85,7 @@ function callOf({ id, data: { toolCallId } }: CapturedEvent): Call {
 }
 
 /** The ids of records and agents as their own log has them, for events that had to get other ids. */
-interface WrittenNames {
+export interface WrittenNames {
   /** Takes the events of the log, in order. */
   observe(event: CapturedEvent): void;
   /** The id of the record with this first event. */
@@ -93,7 +93,7 @@ interface WrittenNames {
   agentId(agentId: string): string;
 }
 
-const sameNames: WrittenNames = { observe() {}, idOf: ({ id }) => id, agentId: (agentId) => agentId };
+export const sameNames: WrittenNames = { observe() {}, idOf: ({ id }) => id, agentId: (agentId) => agentId };
 
 export function createWrittenNames(): WrittenNames {
   const agents = new Map<string, string>();
@@ -110,7 +110,9 @@ export function createWrittenNames(): WrittenNames {
 
 /** The text that a record of a log has as its id or as its agent; undefined if its events have it. */
 function writtenAs(event: CapturedEvent, key: 'message_id' | 'agent_id'): string | undefined {
-  const value = isRecordType(event.type) ? event.data[key] : keptRemainder(event)?.put?.[`/${key}`];
+  const put = keptRemainder(event)?.put ?? {};
+  const agent = key === 'agent_id' ? put['/agent'] : undefined;
+  const value = isRecordType(event.type) ? event.data[key] : (put[`/${key}`] ?? agent);
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
@@ -264,13 +266,28 @@ export interface DerivedRecord {
   readonly lost: ReadonlySet<string>;
   /** The value of a v1 log for the sender of a user message. */
   readonly source?: string;
+  /** Whether the dialect demands this record, and another record has the events. */
+  readonly isAdded?: boolean;
+}
+
+/** Makes the records of one dialect. */
+export interface RecordMaker {
+  readonly names: WrittenNames;
+  /** The id of the record that an event or a message has so far. */
+  recordIdOf(id: string): string | undefined;
+  /** Adds an event of a record, after the first one of the record. */
+  addToRecord(first: CapturedEvent, event: CapturedEvent): void;
+  /** Adds an event that has no record. */
+  addOther(event: CapturedEvent): void;
+  /** The records of complete events, in the order in which `addToRecord` got their first ones. */
+  derive(unit: Unit): readonly DerivedRecord[];
 }
 
 /** The agent of events without an agent id. */
-const dispatchedAgent = 'agent_root';
+export const dispatchedAgent = 'agent_root';
 
 /** A record whose events may not be complete. */
-interface Unit {
+export interface Unit {
   /** The events of its message, with its thoughts; or the one event of another record. */
   readonly events: CapturedEvent[];
   /** The events of its content, without thoughts, for which the dialects have no record. */
@@ -297,24 +314,16 @@ interface Unit {
  */
 export class RecordDeriver {
   readonly #dialect: SessionDialect;
-  readonly #names: WrittenNames;
-  readonly #links: LinkWriter;
+  readonly #maker: RecordMaker;
   /** The records that were not given. */
   #waiting: Unit[] = [];
   /** The answer of each agent that may get further blocks, with the id of its message. */
   readonly #answers = new Map<string, { readonly messageId: string; readonly unit: Unit }>();
   #isEndTold = false;
 
-  /** Without `names`, records have the ids of their events. */
-  constructor(dialect: SessionDialect, names: WrittenNames = sameNames) {
+  constructor(dialect: SessionDialect, maker: RecordMaker) {
     this.#dialect = dialect;
-    this.#names = names;
-    this.#links = new LinkWriter(dialect);
-  }
-
-  /** The id of the record that an event has so far. */
-  recordIdOf(eventId: string): string | undefined {
-    return this.#links.recordIdOf(eventId);
+    this.#maker = maker;
   }
 
   /**
@@ -322,7 +331,7 @@ export class RecordDeriver {
    * @throws EVENT_INVALID for a part of a transcript whose data has a shape that this version does not know
    */
   add(event: CapturedEvent): DerivedRecord[] {
-    this.#names.observe(event);
+    this.#maker.names.observe(event);
     const { agentId = '', id, messageId = id, substance } = event;
     if (substance !== undefined) this.#endReceived(substance);
     if (isAnswerBlock(event)) {
@@ -331,9 +340,9 @@ export class RecordDeriver {
       if (!this.#isEndTold) this.#endAll();
       const isMessage = !isOwnRecord(this.#dialect, event);
       this.#waiting.push({ events: [event], blocks: [event], isMessage, isRest: false, isOver: true });
-      this.#links.addToRecord(this.#names.idOf(event), event, event.messageId);
+      this.#maker.addToRecord(event, event);
     } else {
-      this.#links.addOther(event);
+      this.#maker.addOther(event);
       if (event.type === 'agent:piece_of_text' && !this.#isEndTold) this.#endAll();
       if (event.type === 'agent:inference') {
         this.#isEndTold = true;
@@ -354,18 +363,18 @@ export class RecordDeriver {
     if (answer?.messageId !== messageId) {
       if (this.#isEndTold) this.#end(agentId);
       else this.#endAll();
-      const isRest = this.#links.recordIdOf(messageId) !== undefined;
+      const isRest = this.#maker.recordIdOf(messageId) !== undefined;
       answer = { messageId, unit: { events: [], blocks: [], isMessage: true, isRest, isOver: false } };
       this.#answers.set(agentId, answer);
     }
     const { events, blocks } = answer.unit;
     events.push(event);
     if (event.type === 'agent:thinking') {
-      this.#links.addOther(event);
+      this.#maker.addOther(event);
       return;
     }
     if (blocks.push(event) === 1) this.#waiting.push(answer.unit);
-    this.#links.addToRecord(this.#names.idOf(blocks[0] ?? event), event, event.messageId);
+    this.#maker.addToRecord(blocks[0] ?? event, event);
   }
 
   #end(agentId: string): void {
@@ -390,7 +399,36 @@ export class RecordDeriver {
     if (end === 0 || this.#waiting.length === 0) return [];
     const complete = end < 0 ? this.#waiting : this.#waiting.slice(0, end);
     this.#waiting = end < 0 ? [] : this.#waiting.slice(end);
-    return complete.map((unit) => this.#derive(unit));
+    return complete.flatMap((unit) => this.#maker.derive(unit));
+  }
+}
+
+/** The records of the two dialects of the specification. */
+export class SpecifiedRecords implements RecordMaker {
+  readonly names: WrittenNames;
+  readonly #dialect: SessionDialect;
+  readonly #links: LinkWriter;
+
+  constructor(dialect: SessionDialect, names: WrittenNames) {
+    this.names = names;
+    this.#dialect = dialect;
+    this.#links = new LinkWriter(dialect);
+  }
+
+  recordIdOf(id: string): string | undefined {
+    return this.#links.recordIdOf(id);
+  }
+
+  addToRecord(first: CapturedEvent, event: CapturedEvent): void {
+    this.#links.addToRecord(this.names.idOf(first), event, event.messageId);
+  }
+
+  addOther(event: CapturedEvent): void {
+    this.#links.addOther(event);
+  }
+
+  derive(unit: Unit): DerivedRecord[] {
+    return [this.#derive(unit)];
   }
 
   #derive({ events, blocks, isMessage, isRest }: Unit): DerivedRecord {
@@ -406,7 +444,7 @@ export class RecordDeriver {
       const isHookLost = first.type === 'agent:created' && first.data.hook !== undefined;
       return { ...base, record, ...(isHookLost ? { lost: new Set([...links.lost, 'hook']) } : {}) };
     }
-    const source = entry.message.role === 'user' ? { source: sourceName(entry.message, this.#names) } : {};
+    const source = entry.message.role === 'user' ? { source: sourceName(entry.message, this.names) } : {};
     const sourceField = dialect.sourceKey === null ? {} : source;
     // No dialect can say what in the outside world, which hook, or which agent without an id, sent a message.
     const { kind, what, hook, name, agentId } = entry.message.source ?? {};
@@ -422,12 +460,6 @@ export class RecordDeriver {
     const record = entryRecord(dialect, first.id, entry, sourceField, links);
     return { events: content, lost, ...source, record };
   }
-}
-
-/** The records of a whole log, without names of their own. */
-export function deriveRecords(dialect: SessionDialect, events: readonly CapturedEvent[]): DerivedRecord[] {
-  const deriver = new RecordDeriver(dialect);
-  return [...events.flatMap((event) => deriver.add(event)), ...deriver.finish()];
 }
 
 /** Whether an event is a block of a model's answer. An empty answer is an output without parts. */
@@ -453,6 +485,7 @@ function isWhole(dialect: SessionDialect, event: CapturedEvent): boolean {
 function isOwnRecord(dialect: SessionDialect, { type }: CapturedEvent): boolean {
   return (
     type === 'agent:created' ||
+    (dialect.id === 'smallchat' && (type === 'session:rewind' || type === 'agent:rejected')) ||
     (type === 'agent:piece_of_text' && dialect.kinds.includes('piece_of_text')) ||
     type.startsWith(unknownTypePrefix(dialect))
   );

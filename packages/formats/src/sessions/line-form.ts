@@ -1,5 +1,6 @@
 import { isPlainObject, type JsonObject, type JsonValue } from '@hansard/events';
 import type { SessionDialect } from './session-dialect.ts';
+import { isSmallchatKey } from './smallchat-form.ts';
 
 /** How a log writes JSON: the spaces after `,` and `:`, and whether characters beyond ASCII are escaped. */
 const lineStyles = ['compact', 'spaced-ascii', 'spaced', 'compact-ascii'] as const;
@@ -87,7 +88,8 @@ const ofEntry = ['message_id', 'agent_id', 'role', 'content', 'tool_calls', 'too
 
 /** Whether the schema of a dialect has this key in a record. */
 export function isSpecified(dialect: SessionDialect, record: JsonObject, key: string): boolean {
-  const { substanceKey, causeKey, sourceKey, entryType, mayHaveBoth } = dialect;
+  const { id, substanceKey, causeKey, sourceKey, entryType, mayHaveBoth } = dialect;
+  if (id === 'smallchat') return isSmallchatKey(record, key);
   if (record.event_type === 'agent_created') return key === causeKey || ofCreation.includes(key);
   if (record.event_type === 'piece_of_text')
     return ['message_id', 'event_type', 'agent_id', 'content', causeKey].includes(key);

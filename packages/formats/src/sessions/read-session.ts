@@ -23,19 +23,22 @@ import {
   references,
   type SessionLine,
 } from '../lines/parse-lines.ts';
-import { deriveRecords } from './derive-records.ts';
 import { isSpecified, keyOrdersOf, type LineStyle, styleOf } from './line-form.ts';
 import { recordEvents } from './record-events.ts';
 import { applyRemainder, type KeptRemainder, remainderOf } from './remainder.ts';
 import {
   foreignTrait,
   isForeignEntry,
+  isRecordType,
   recordKind,
   type SessionDialect,
   sessionV1Dialect,
   sessionV2Dialect,
+  smallchatDialect,
 } from './session-dialect.ts';
 import { createRecordNames, meantCall, type SessionEntry, type SessionReading } from './session-reading.ts';
+import { inSessionForm, person } from './smallchat-form.ts';
+import { deriveRecords } from './smallchat-records.ts';
 
 /** Reports unusual records. All of them could be read. */
 function findDiagnostics(reading: SessionReading, entries: readonly SessionEntry[]): void {
@@ -58,10 +61,10 @@ function findDiagnostics(reading: SessionReading, entries: readonly SessionEntry
 
 function checkKind(
   { dialect, report }: SessionReading,
-  { kind, line: { line, isUtf8 }, record }: SessionEntry,
+  { kind, line: { line, isUtf8 }, record, original }: SessionEntry,
 ): void {
   if (!isUtf8) report(line, 'not_utf8', 'The line is not UTF-8; invalid bytes were replaced by U+FFFD.');
-  const foreign = foreignTrait(dialect, record);
+  const foreign = foreignTrait(dialect, original);
   if (foreign !== null) {
     report(line, 'other_dialect', `A ${dialect.id} log does not have ${foreign}; it is kept unchanged.`);
   } else if (kind === null) {
@@ -160,12 +163,13 @@ function isCalling(record: JsonObject | undefined): boolean {
 }
 
 function checkAgent(
-  { report }: SessionReading,
-  { kind, agentId, line: { line }, record }: SessionEntry,
+  { dialect, report }: SessionReading,
+  { kind, agentId, line: { line }, record, original }: SessionEntry,
   creations: ReadonlyMap<string | undefined, number>,
   reported: Set<string>,
 ): void {
   const text = idText(record.agent_id);
+  if (dialect.id === 'smallchat' && original.agent === person) return;
   if (text === undefined || agentId === undefined) {
     const message = 'The record names no agent; it belongs to the dispatched agent.';
     if (kind !== null) report(line, 'agent_missing', message);
@@ -191,7 +195,8 @@ function checkAgent(
 
 function checkName({ report }: SessionReading, entry: SessionEntry, agentNames: Map<string, number>): void {
   const { name } = entry.record;
-  if (typeof name !== 'string') return;
+  // All hooks of smallchat have one name.
+  if (typeof name !== 'string' || entry.original.role === 'hook') return;
   const first = agentNames.get(name);
   if (first === undefined) agentNames.set(name, entry.line.line);
   else report(entry.line.line, 'name_taken', `The agent of line ${first} has the name ${preview(name)} too.`);
@@ -230,28 +235,34 @@ function readSession(
     severalCalls: new Map(),
     agentsByName: new Map(),
     utterances: new Map(),
+    transcripts: new Map(),
     pieces: new Map(),
     report: (line, code, message) => diagnostics.push({ code, line, message, ...definedOnly({ file }) }),
   };
 
   const entries: SessionEntry[] = [];
+  const originals = new Map<string, RecordLine>();
   const sheet = sheetOf(source, lines);
-  const events = lines.flatMap((line) => {
+  const events = lines.flatMap((read) => {
+    const line = read.kind === 'record' ? inForm(dialect, read, names) : read;
     if (line.kind === 'damaged') {
       reading.report(line.line, line.code, describeDamage(line));
       if (line.code === 'unfinished') return leaveOut(sheet, line);
       return counted(sheet, line, [noticeOf(reading, line, file)]);
     }
-    const { record } = line;
-    const agentId = names.agentId(record.agent_id);
-    const entry = { line, record, kind: recordKind(dialect, record), id: names.idOf(line), agentId };
+    const original = read as RecordLine;
+    const kind = recordKind(dialect, original.record);
+    const record = kind === null ? original.record : line.record;
+    const agentId = names.agentId(line.record.agent_id);
+    const entry = { line, record, original: original.record, kind, id: names.idOf(line), agentId };
     entries.push(entry);
+    if (kind !== null) originals.set(entry.id, original);
     return counted(sheet, line, recordableEvents(reading, entry, file));
   });
   findDiagnostics(reading, entries);
   diagnostics.sort((a, b) => a.line - b.line);
   return {
-    events: keepRemainders(dialect, events, entries),
+    events: keepRemainders(dialect, events, originals),
     report: { records: records.length, diagnostics, balance: sheet.balance },
     origin: originOf(firstRecord, file),
   };
@@ -318,19 +329,17 @@ function noticeData(problem: string, line: number, raw: JsonValue, file: string 
 function keepRemainders(
   dialect: SessionDialect,
   events: readonly CapturedEvent[],
-  entries: readonly SessionEntry[],
+  originals: ReadonlyMap<string, RecordLine>,
 ): CapturedEvent[] {
-  const originals = new Map(
-    entries.filter(({ kind }) => kind !== null).map(({ id, line }) => [id, line] as const),
-  );
-  let style: LineStyle = 'compact';
+  let style: LineStyle = dialect.style;
   const remainders = new Map<string, KeptRemainder>();
   for (const {
     record: derived,
     events: [first],
+    isAdded,
   } of deriveRecords(dialect, events)) {
     const original = originals.get(first.id);
-    if (original === undefined) continue;
+    if (original === undefined || isAdded === true || isRecordType(first.type)) continue;
     const { record, text } = original;
     const remainder = remainderOf(derived, record);
     const order = keyOrdersOf(applyRemainder(derived, remainder ?? {}), record);
@@ -349,6 +358,16 @@ function keepRemainders(
     const record = remainders.get(event.id);
     return record === undefined ? event : { ...event, data: { ...event.data, record } };
   });
+}
+
+/** A line in the form in which the records of every dialect are read. */
+function inForm(
+  dialect: SessionDialect,
+  line: RecordLine,
+  { definitionOf }: SessionReading['names'],
+): RecordLine {
+  if (dialect.id !== 'smallchat') return line;
+  return { ...line, record: inSessionForm(line.record, (id) => definitionOf(id) !== undefined) };
 }
 
 function noticeOf(
@@ -413,4 +432,14 @@ export function readSessionV1(source: string | Uint8Array, options: ReadOptions 
  */
 export function readSessionV2(source: string | Uint8Array, options: ReadOptions = {}): ReadSession {
   return readSession(sessionV2Dialect, source, options);
+}
+
+/**
+ * Reads a log of smallchat, in its last format. A `transcript_edit` is a `session:rewind` of its agent. A text of the person (`fragment` of
+ * `user`) is a `smallchat:fragment`, which the message that carries it has as its substance. Everything else is as in `readSessionV2`.
+ *
+ * @throws FORMAT_NO_RECORDS
+ */
+export function readSmallchat(source: string | Uint8Array, options: ReadOptions = {}): ReadSession {
+  return readSession(smallchatDialect, source, options);
 }

@@ -162,10 +162,40 @@ function unwrittenPiece(
  * the event with the id of the record, then the others.
  */
 export function recordEvents(reading: SessionReading, entry: SessionEntry): CapturedEvent[] {
+  const events = eventsOf(reading, entry);
+  const last = events.at(-1);
+  if (entry.kind === 'transcript_entry' && last !== undefined && canTruncate(reading))
+    transcriptOf(reading, entry).push(last.id);
+  return events;
+}
+
+function canTruncate({ dialect }: SessionReading): boolean {
+  return dialect.kinds.includes('transcript_edit');
+}
+
+function transcriptOf({ transcripts }: SessionReading, { agentId = '' }: SessionEntry): string[] {
+  const transcript = transcripts.get(agentId) ?? [];
+  transcripts.set(agentId, transcript);
+  return transcript;
+}
+
+/** `n` counts from the end if it is negative, as in Python. */
+function rewindOf(reading: SessionReading, entry: SessionEntry): CapturedEvent {
+  const transcript = transcriptOf(reading, entry);
+  const n = Number(entry.record.n);
+  transcript.splice(n < 0 ? Math.max(0, transcript.length + n) : n);
+  return single(reading, entry, 'session:rewind', { keptThrough: transcript.at(-1) ?? null });
+}
+
+function eventsOf(reading: SessionReading, entry: SessionEntry): CapturedEvent[] {
   switch (entry.kind) {
     case 'agent_created':
       return [agentCreated(reading, entry)];
+    case 'transcript_edit':
+      return [rewindOf(reading, entry)];
     case 'piece_of_text':
+      if (reading.dialect.id === 'smallchat' && entry.agentId === undefined)
+        return [single(reading, entry, 'smallchat:fragment', entry.original)];
       return [
         single(reading, entry, 'agent:piece_of_text', { text: contentText(entry.record.content) ?? '' }),
       ];
@@ -239,8 +269,14 @@ function toolEvents(reading: SessionReading, entry: SessionEntry): CapturedEvent
   const tool = textOr(record.name, call?.tool ?? '');
   // An utterance is never a failure, whatever its first words are.
   const isSaid = references(record[reading.dialect.substanceKey]).length > 0;
-  const isError = !isSaid && content?.startsWith('Error:') === true;
-  const decision = isError ? hookDenial(reading, entry, content, call) : null;
+  const isError =
+    reading.dialect.id === 'smallchat'
+      ? record.is_error === true
+      : !isSaid && content?.startsWith('Error:') === true;
+  const decision =
+    isError && content !== null && reading.dialect.id !== 'smallchat'
+      ? hookDenial(reading, entry, content, call)
+      : null;
   const message: TranscriptMessage = {
     role: 'tool',
     content,
@@ -271,7 +307,8 @@ function answerEvents(reading: SessionReading, entry: SessionEntry): CapturedEve
     }),
   );
   for (const call of seen) reading.calls.set(callKey(agentId, call.toolCallId), call);
-  if (seen.length > 1) reading.severalCalls.set(id, seen);
+  // In smallchat a cause names its call, also of a message with one.
+  if (seen.length > (reading.dialect.id === 'smallchat' ? 0 : 1)) reading.severalCalls.set(id, seen);
   if (message.content !== null && seen.length === 0) {
     const ofAgent = reading.utterances.get(agentId ?? '');
     if (ofAgent === undefined) reading.utterances.set(agentId ?? '', [{ id, line: line.line }]);
@@ -285,12 +322,23 @@ function agentCreated(reading: SessionReading, entry: SessionEntry): CapturedEve
   const data: EventData<'agent:created'> = {
     ...(typeof name === 'string' ? { name } : {}),
     ...(typeof languageModel === 'string' ? { languageModel } : {}),
+    ...(reading.dialect.id === 'smallchat' ? placeOf(reading, entry) : {}),
   };
   if (typeof name === 'string') {
     const bearers = reading.agentsByName.get(name) ?? [];
     reading.agentsByName.set(name, new Set([...bearers, entry.agentId ?? '']));
   }
   return single(reading, entry, 'agent:created', data);
+}
+
+/** Whether an agent of smallchat is a hook, or stands beside the root. */
+function placeOf(
+  { agentsByName }: SessionReading,
+  { record, original }: SessionEntry,
+): Pick<EventData<'agent:created'>, 'hook' | 'peer'> {
+  const { role, name } = original;
+  if (role === 'hook') return { hook: textOr(name, 'hook') };
+  return record.cause === undefined && agentsByName.size > 0 ? { peer: true } : {};
 }
 
 function take(
@@ -333,6 +381,7 @@ function sourceOf(
   { dialect, names }: SessionReading,
   { record }: SessionEntry,
 ): EventData<'user:message'>['source'] {
+  if (dialect.id === 'smallchat') return smallchatSource(names, record);
   const source = idText(record.source);
   if (source === 'external' || source === 'system') return { kind: source };
   const named = dialect.sourceKey === null ? undefined : source;
@@ -340,6 +389,18 @@ function sourceOf(
   if (named === undefined && origin === undefined) return { kind: 'external' };
   const agentId = names.agentId(named ?? names.definitionOf(origin ?? '')?.record.agent_id);
   return { kind: 'agent', ...definedOnly({ agentId }) };
+}
+
+/** The author of the fragment or the answer that a message of smallchat carries. Its engine writes the messages that carry nothing. */
+function smallchatSource(
+  names: SessionReading['names'],
+  record: JsonObject,
+): EventData<'user:message'>['source'] {
+  const [carried] = references(record.substance);
+  if (carried === undefined) return { kind: 'system' };
+  const author = names.definitionOf(carried)?.record;
+  if (author?.event_type === 'piece_of_text' && author.agent_id === undefined) return { kind: 'user' };
+  return { kind: 'agent', ...definedOnly({ agentId: names.agentId(author?.agent_id) }) };
 }
 
 function unknownType({ dialect }: SessionReading, record: JsonObject): CapturedEvent['type'] {

@@ -1,9 +1,7 @@
 import { type JsonObject, preview } from '@hansard/events';
+import { type RecordKind, smallchatKind } from './smallchat-form.ts';
 
-export type SessionFormatId = 'session-v1' | 'session-v2';
-
-/** The kind of a record, independent of the dialect. */
-export type RecordKind = 'agent_created' | 'transcript_entry' | 'piece_of_text';
+export type SessionFormatId = 'session-v1' | 'session-v2' | 'smallchat';
 
 /** The differences between the dialects of the session log. */
 export interface SessionDialect {
@@ -20,14 +18,19 @@ export interface SessionDialect {
    * directly, both are the same.
    */
   readonly mayHaveBoth: boolean;
-  /** Keys that identify a log of the other dialect. */
+  /** Keys that identify a log of another dialect. */
   readonly foreignKeys: readonly string[];
+  /** How its first line is written, unless the log says otherwise. */
+  readonly style: 'compact' | 'spaced-ascii';
+  /** What follows each record. */
+  readonly lineEnd: string;
 }
 
 const roles: ReadonlySet<unknown> = new Set(['system', 'user', 'assistant', 'tool']);
 
 /** The kind of a record; null if the dialect does not have it. A missing `event_type` is accepted if the role is enough. */
 export function recordKind(dialect: SessionDialect, record: JsonObject): RecordKind | null {
+  if (dialect.id === 'smallchat') return smallchatKind(record);
   const { event_type: type, role } = record;
   if (type === undefined || type === 'transcript_entry') return roles.has(role) ? 'transcript_entry' : null;
   return dialect.kinds.find((kind) => kind === type) ?? null;
@@ -53,13 +56,19 @@ export function isForeignEntry(
 }
 
 /** The prefix of the event types that keep records of an unknown kind. */
-export function unknownTypePrefix({ id }: SessionDialect): 'session_v1:' | 'session_v2:' {
-  return id === 'session-v1' ? 'session_v1:' : 'session_v2:';
+export function unknownTypePrefix({ id }: SessionDialect): (typeof recordPrefixes)[SessionFormatId] {
+  return recordPrefixes[id];
 }
 
-/** Whether an event of this type is a record of an unknown kind of either dialect. */
+const recordPrefixes = {
+  'session-v1': 'session_v1:',
+  'session-v2': 'session_v2:',
+  smallchat: 'smallchat:',
+} as const;
+
+/** Whether an event of this type is a record of an unknown kind of a dialect, or in smallchat a text of a person. */
 export function isRecordType(type: string): boolean {
-  return type.startsWith('session_v1:') || type.startsWith('session_v2:');
+  return Object.values(recordPrefixes).some((prefix) => type.startsWith(prefix));
 }
 
 export const sessionV1Dialect: SessionDialect = {
@@ -71,6 +80,8 @@ export const sessionV1Dialect: SessionDialect = {
   sourceKey: 'source',
   mayHaveBoth: true,
   foreignKeys: ['substance', 'cause'],
+  style: 'compact',
+  lineEnd: '\n',
 };
 
 export const sessionV2Dialect: SessionDialect = {
@@ -82,4 +93,26 @@ export const sessionV2Dialect: SessionDialect = {
   sourceKey: null,
   mayHaveBoth: false,
   foreignKeys: ['utterance_ref', 'caused_by', 'source'],
+  style: 'compact',
+  lineEnd: '\n',
+};
+
+export const smallchatDialect: SessionDialect = {
+  id: 'smallchat',
+  kinds: ['agent_created', 'transcript_entry', 'piece_of_text', 'transcript_edit'],
+  entryType: 'transcript_entry',
+  substanceKey: 'substance',
+  causeKey: 'cause',
+  sourceKey: null,
+  mayHaveBoth: false,
+  foreignKeys: ['utterance_ref', 'caused_by', 'source', 'agent_id'],
+  style: 'spaced-ascii',
+  lineEnd: '\n\n',
+};
+
+/** Every dialect, by its id. */
+export const sessionDialects: Readonly<Record<SessionFormatId, SessionDialect>> = {
+  'session-v1': sessionV1Dialect,
+  'session-v2': sessionV2Dialect,
+  smallchat: smallchatDialect,
 };

@@ -2,7 +2,8 @@ import type { EventLinks, JsonObject, JsonValue } from '@hansard/events';
 import type { FormatDiagnosticCode } from '../lines/format-diagnostic.ts';
 import { createNamePool } from '../lines/name-pool.ts';
 import { idText, type RecordLine, references } from '../lines/parse-lines.ts';
-import type { RecordKind, SessionDialect } from './session-dialect.ts';
+import type { SessionDialect } from './session-dialect.ts';
+import type { RecordKind } from './smallchat-form.ts';
 
 /**
  * Maps the ids of a log to ids of events and agents: the same id if it is valid and free. Ids are given out in the order
@@ -69,6 +70,8 @@ export interface SessionReading {
   readonly agentsByName: Map<string, ReadonlySet<string>>;
   /** The utterances of each agent, in order. */
   readonly utterances: Map<string, SeenUtterance[]>;
+  /** The last event of each entry on the current branch of an agent, in a dialect that can truncate transcripts. */
+  readonly transcripts: Map<string, string[]>;
   /** Texts that calls delivered to agents, by call and text, in a dialect without pieces of text. */
   readonly pieces: Map<string, string>;
   report(line: number, code: FormatDiagnosticCode, message: string): void;
@@ -77,6 +80,8 @@ export interface SessionReading {
 export interface SessionEntry {
   readonly line: RecordLine;
   readonly record: JsonObject;
+  /** The record as the log has it. */
+  readonly original: JsonObject;
   readonly kind: RecordKind | null;
   readonly id: string;
   readonly agentId: string | undefined;

@@ -2,18 +2,22 @@ import { type CapturedEvent, isPlainObject, type JsonObject, type JsonValue } fr
 import { MessageNumbers } from '@hansard/facts';
 import type { WriteDiagnostic } from '../lines/format-diagnostic.ts';
 import { idText, references } from '../lines/parse-lines.ts';
-import { createWrittenNames, type DerivedRecord, isAddedByReader, RecordDeriver } from './derive-records.ts';
+import { type DerivedRecord, isAddedByReader, RecordDeriver, type RecordMaker } from './derive-records.ts';
 import { isSpecified, type LineStyle, lineText } from './line-form.ts';
 import { applyRemainder, dialectFields, type KeptRemainder, keptRemainder } from './remainder.ts';
 import {
   isRecordType,
   type SessionDialect,
   type SessionFormatId,
+  sessionDialects,
   sessionV1Dialect,
   sessionV2Dialect,
+  smallchatDialect,
   unknownTypePrefix,
 } from './session-dialect.ts';
 import { callKey } from './session-reading.ts';
+import { isSmallchatKey } from './smallchat-form.ts';
+import { recordsOf, SmallchatRecords } from './smallchat-records.ts';
 
 /** The links of the dialects, each with its key in the other one. */
 const otherKeys: Readonly<Record<string, string>> = {
@@ -163,6 +167,7 @@ class DialectWriter implements SessionWriter {
   readonly #dialect: SessionDialect;
   readonly #isExtended: boolean;
   readonly #numbers = new MessageNumbers();
+  readonly #maker: RecordMaker;
   readonly #deriver: RecordDeriver;
   readonly #keys: SpecifiedKeys;
   readonly #isSourceLost: (derived: DerivedRecord, record: JsonObject) => boolean;
@@ -170,21 +175,24 @@ class DialectWriter implements SessionWriter {
   readonly #lost: WriteDiagnostic[] = [];
   readonly #unwritten: WriteDiagnostic[] = [];
   readonly #leftOut = new LeftOutCount();
-  #style: LineStyle = 'compact';
+  #style: LineStyle;
   #lines = 0;
 
   constructor(dialect: SessionDialect, { isExtended = false }: WriteOptions) {
     this.#dialect = dialect;
     this.#isExtended = isExtended;
-    this.#deriver = new RecordDeriver(dialect, createWrittenNames());
+    this.#maker = recordsOf(dialect, true);
+    this.#deriver = new RecordDeriver(dialect, this.#maker);
+    this.#style = dialect.style;
     this.#keys = new SpecifiedKeys(dialect);
     this.#isSourceLost = dialect.sourceKey === null ? createSourceCheck() : () => false;
   }
 
   add(logged: CapturedEvent): string[] {
-    const event = this.#numbers.add(logged);
+    // Records of smallchat have numbers of their own.
+    const event = this.#dialect.id === 'smallchat' ? logged : this.#numbers.add(logged);
     const lines = this.#deriver.add(event).map((derived) => this.#line(derived));
-    const recordId = this.#deriver.recordIdOf(event.id);
+    const recordId = this.#maker.recordIdOf(event.id);
     if (recordId === undefined) {
       this.#leftOut.add(event);
       if (hasRecordElsewhere(event)) {
@@ -203,13 +211,22 @@ class DialectWriter implements SessionWriter {
   report(): WrittenReport {
     return {
       leftOut: this.#leftOut.counts,
-      diagnostics: [...this.#lost, ...this.#unwritten],
+      diagnostics: [
+        ...this.#lost,
+        ...this.#unwritten,
+        ...(this.#maker instanceof SmallchatRecords ? this.#maker.unseen : []),
+      ],
       omittedKeys: { ...this.#keys.omitted },
     };
   }
 
   #line(unit: DerivedRecord): string {
     const { record, lost } = complete(this.#dialect, unit);
+    const { style, lineEnd } = this.#dialect;
+    if (unit.isAdded === true) {
+      this.#lines += 1;
+      return `${lineText(record, style)}${lineEnd}`;
+    }
     if (this.#isSourceLost(unit, record)) lost.add('source');
     const [first] = unit.events;
     this.#lines += 1;
@@ -219,7 +236,7 @@ class DialectWriter implements SessionWriter {
     const isWhole = this.#isExtended || isOfDialect(this.#dialect, unit);
     const written = isWhole ? record : this.#keys.only(record);
     if (keptRemainder(first)?.format !== this.#dialect.id) this.#noteAhead(written, first.id);
-    return `${lineText(written, this.#style)}\n`;
+    return `${lineText(written, this.#style)}${lineEnd}`;
   }
 
   #lose({ line, eventId, field }: AheadReference): void {
@@ -228,9 +245,11 @@ class DialectWriter implements SessionWriter {
   }
 
   #noteAhead(record: JsonObject, eventId: string): void {
+    // Its references are checked where they are made.
+    if (this.#dialect.id === 'smallchat') return;
     for (const field of [this.#dialect.substanceKey, this.#dialect.causeKey])
       for (const id of references(record[field])) {
-        if (this.#deriver.recordIdOf(id) !== undefined) continue;
+        if (this.#maker.recordIdOf(id) !== undefined) continue;
         const place = { line: this.#lines, eventId, field };
         this.#ahead.set(id, [...(this.#ahead.get(id) ?? []), place]);
       }
@@ -287,14 +306,38 @@ class SpecifiedKeys {
 /** The record with the fields that its events lack, and the keys of those fields that it cannot have. */
 function complete(
   dialect: SessionDialect,
-  { record, events: [first], lost }: DerivedRecord,
+  { record, events: [first], lost, isAdded = false }: DerivedRecord,
 ): { record: JsonObject; lost: Set<string> } {
+  if (isAdded) return { record, lost: new Set(lost) };
   // A record of an unknown kind is written as it is.
   if (first.type.startsWith(unknownTypePrefix(dialect))) return { record, lost: new Set() };
   const kept = keptRemainder(first);
   if (kept === null) return { record, lost: new Set(lost) };
+  if (dialect.id === 'smallchat' && kept.format !== dialect.id) return intoSmallchat(record, kept, lost);
   if (kept.format !== dialect.id) return crossDialect(dialect, record, kept, lost);
   return { record: applyRemainder(record, kept), lost: new Set() };
+}
+
+/** Adds the keys that smallchat does not have, whose values its loader ignores. */
+function intoSmallchat(
+  derived: JsonObject,
+  { put = {}, absent = [] }: KeptRemainder,
+  lost: ReadonlySet<string>,
+): { record: JsonObject; lost: Set<string> } {
+  const nowLost = new Set(lost);
+  const more: Record<string, JsonValue> = {};
+  for (const [pointer, value] of Object.entries(put)) {
+    const [, key = ''] = pointer.split('/');
+    if (pointer === '/message_id' || pointer === '/agent_id' || key === 'tool_calls') continue;
+    if (dialectFields.test(pointer) || isSmallchatKey(derived, key)) nowLost.add(key);
+    else if (pointer === `/${key}`) more[pointer] = value;
+  }
+  for (const pointer of absent) if (!pointer.startsWith('/tool_calls/')) nowLost.add(pointer.slice(1));
+  const calls = Object.entries(put).filter(([pointer]) => pointer.endsWith('/function/arguments'));
+  return {
+    record: applyRemainder(derived, { put: { ...more, ...Object.fromEntries(calls) } }),
+    lost: nowLost,
+  };
 }
 
 function hasRecordElsewhere(event: CapturedEvent): boolean {
@@ -337,7 +380,7 @@ function writeSession(
 
 /** A writer of a session log of a dialect, for a log that is being recorded. */
 export function createSessionWriter(id: SessionFormatId, options: WriteOptions = {}): SessionWriter {
-  return new DialectWriter(id === 'session-v1' ? sessionV1Dialect : sessionV2Dialect, options);
+  return new DialectWriter(sessionDialects[id], options);
 }
 
 /**
@@ -358,4 +401,14 @@ export function writeSessionV1(events: readonly CapturedEvent[], options: WriteO
  */
 export function writeSessionV2(events: readonly CapturedEvent[], options: WriteOptions = {}): WrittenSession {
   return writeSession(sessionV2Dialect, events, options);
+}
+
+/**
+ * Writes events as a log of smallchat. Events from `readSmallchat` become the same bytes. `not_seen_by_loader` names what the loader of smallchat
+ * cannot see of them. Events that it cannot hold are left out and counted.
+ *
+ * @throws EVENT_INVALID for a part of a transcript whose data has a shape that this version does not know
+ */
+export function writeSmallchat(events: readonly CapturedEvent[], options: WriteOptions = {}): WrittenSession {
+  return writeSession(smallchatDialect, events, options);
 }

@@ -126,7 +126,7 @@ function sessionImporter(id: SessionFormatId): LogImporterProvider {
     hasRecord: (head) => hasSessionRecord(wholeLines(head).join('\n'), id),
     open({ files: [file = ''] }) {
       const source = readSource(file);
-      assertKnown(file, id, sessionShares(source));
+      assertKnown(file, id, sessionShares(source, id));
       const log = sessionFormats[id].read(source, { file });
       const facts = { format: id, files: [file], dispatchId: identifyLog(id, log.origin) };
       return [openWholeLog(facts, { ...log, isComplete: true })];
