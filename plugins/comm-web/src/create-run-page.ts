@@ -123,7 +123,7 @@ type Dispatch = Parameters<ViewedRuns['controls']>[0];
 type Listener = (change: RunChange) => void;
 
 /** The dispatches that run in this process, for a viewer. */
-class Runs implements ViewedRuns {
+export class Runs implements ViewedRuns {
   /** Null: nothing can be sent yet. */
   host: CommunicationHost | null = null;
   readonly #running = new Map<string, RunTexts>();

@@ -1,6 +1,7 @@
 import { definePlugin } from '@hansard/provider';
 import { createRunPage } from './create-run-page.ts';
 
+export { createEventStream, type EventStream, type StreamMessage } from './create-event-stream.ts';
 export { createRunPage, type RunPage } from './create-run-page.ts';
 export { webErrors } from './web-errors.ts';
 
