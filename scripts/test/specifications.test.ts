@@ -77,3 +77,25 @@ describe('docs/specifications.md', () => {
     expect(clausesOf(row).flatMap(faultsOf)).toHaveLength(1);
   });
 });
+
+describe('docs/peers.md', () => {
+  const [ours = '', others = ''] = readFileSync(join(root, 'docs/peers.md'), 'utf8').split('## Others');
+  const rows = clausesOf(ours);
+
+  it('names tests that exist in each row of Hansard, or says that it is open', () => {
+    expect(rows.flatMap(faultsOf)).toEqual([]);
+    expect(rows).toHaveLength(15);
+  });
+
+  it('has a source or the lack of one in each cell of others, and the same rows', () => {
+    const table = others.split('\n').filter((line) => line.startsWith('| ') && !line.startsWith('| what '));
+    const cells = table.map((line) => line.slice(2, -2).split(' | '));
+    expect(cells.map(([what]) => what)).toEqual(rows.map(({ clause }) => clause));
+    for (const [what, ...of] of cells)
+      expect([
+        what,
+        of.filter((cell) => !/^not verified$|\]\(https:\/\/[^)]+\)/.test(cell)),
+        of.length,
+      ]).toEqual([what, [], 4]);
+  });
+});
