@@ -21,7 +21,7 @@ describe('exactly one detector recognises a file', () => {
   const formatOf = (file: string) => {
     if (file.endsWith('werewolf-match.json')) return ['werewolf-match'];
     const [folder = '', name = ''] = file.split('/');
-    if (/\.meta\.json$|right\.json$|journal\.jsonl$/.test(file)) return [];
+    if (/\.truth\.json$|\.meta\.json$|right\.json$|journal\.jsonl$/.test(file)) return [];
     if (name === 'c41' || file.endsWith('/stream.jsonl')) return ['claude-stream'];
     const ofFolder: Record<string, string> = {
       'claude-stream': 'claude-stream',
@@ -29,6 +29,7 @@ describe('exactly one detector recognises a file', () => {
       'claude-tree': 'claude-transcript',
       'field-reports': 'claude-transcript',
       games: 'game-log',
+      smallchat: 'smallchat',
       'session-v1': 'session-v1',
       'session-v2': 'session-v2',
     };

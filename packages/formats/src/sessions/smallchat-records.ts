@@ -186,7 +186,7 @@ export class SmallchatRecords implements RecordMaker {
       agent,
       role: isHook ? 'hook' : parent === person ? 'primary' : 'child',
       name,
-      cause: this.#causesOf(causes)[0] ?? person,
+      cause: this.#firstCause(event) ?? person,
       parent,
       language_model: data.languageModel ?? 'unknown',
     };
@@ -250,9 +250,8 @@ export class SmallchatRecords implements RecordMaker {
   #record({ events }: Unit, first: CapturedEvent, agent: string): Written {
     const lost = new Set<string>();
     const id = this.#written(first);
-    const causes = [first.cause ?? []].flat();
     if (first.type === 'agent:piece_of_text') {
-      const [cause] = this.#causesOf(causes);
+      const cause = this.#firstCause(first);
       const piece = { message_id: id, event_type: 'fragment', agent, content: first.data.text };
       return { record: { ...piece, ...definedOnly({ cause }) } as JsonObject, lost };
     }
@@ -309,6 +308,14 @@ export class SmallchatRecords implements RecordMaker {
     if (this.#texts.has(substance) && heard !== said && !isPrefixed)
       this.#say(first, `it carries ${id} in other words, and smallchat shows both as one content.`);
     return id;
+  }
+
+  /** Agents and fragments have one cause. */
+  #firstCause(event: CapturedEvent): string | undefined {
+    const [first, ...others] = this.#causesOf([event.cause ?? []].flat());
+    if (others.length > 0)
+      this.#say(event, `it has ${others.length + 1} causes, and smallchat names the first.`);
+    return first;
   }
 
   /** The calls `E.C` and records that brought an event about. What has no record is left out. */
