@@ -17,7 +17,7 @@ const hub = createCommunicationHub(
     createStreamsWriter({
       folder,
       mapping: canaryMapping,
-      sessionLogs: ['session-v1', 'session-v2'],
+      sessionLogs: ['session-v1', 'session-v2', 'smallchat'],
       isExtended: false,
     }),
   ],

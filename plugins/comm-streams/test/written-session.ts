@@ -40,7 +40,13 @@ const tools: ToolProvider = {
 };
 const store = openDispatchStore(openJsonFileStore({ root }));
 const hub = createCommunicationHub(
-  [createStreamsWriter({ folder, sessionLogs: ['session-v1', 'session-v2'], isExtended: false })],
+  [
+    createStreamsWriter({
+      folder,
+      sessionLogs: ['session-v1', 'session-v2', 'smallchat'],
+      isExtended: false,
+    }),
+  ],
   { store },
 );
 await hub.start();
