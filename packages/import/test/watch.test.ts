@@ -15,6 +15,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { type DispatchStore, openDispatchStore } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
+import type { DispatchStoreProvider } from '@hansard/provider';
 import { createMemoryStore } from '@hansard/store-memory';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
@@ -395,5 +396,32 @@ describe('a watcher that runs', () => {
       },
       { onFailure: (error) => failures.push(error) },
     );
+  });
+
+  it('ends when the store was deleted, and the next one imports everything anew', async () => {
+    put(place('one'), rows('one', 0, 4));
+    let provider: DispatchStoreProvider = createMemoryStore();
+    await store.close();
+    const replaced = new Proxy({} as DispatchStoreProvider, {
+      get: (_, name: keyof DispatchStoreProvider) => {
+        const value = provider[name];
+        return typeof value === 'function' ? value.bind(provider) : value;
+      },
+    });
+    store = openDispatchStore(replaced);
+    const watcher = await watcherOf();
+    const running = watcher.run();
+    await until(async () => (await names()).length === 1);
+    provider = createMemoryStore();
+    put(place('two'), rows('two', 0, 4));
+    await expect(running).rejects.toMatchObject({
+      code: 'STORE_DISPATCH_NOT_FOUND',
+      message: expect.stringContaining('Start the watcher again'),
+    });
+    await watcher.close().catch(() => {});
+    store = openDispatchStore(replaced);
+    expect(await names()).toEqual([]);
+    await once();
+    expect(await names()).toEqual(['one', 'two']);
   });
 });

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { type DispatchStore, HeapRestraint } from '@hansard/dispatch';
+import { type DispatchStore, HeapRestraint, watchTask } from '@hansard/dispatch';
 import { definedOnly, formatErrors, isHansardError, messageOf, toTimestamp } from '@hansard/events';
 import { type LogSource, storeErrors } from '@hansard/provider';
 import { documentsOf, findLogs } from '../find/find-logs.ts';
@@ -146,7 +146,11 @@ export class SourceWatcher {
     return sum;
   }
 
-  /** Follows all files until the signal aborts. @throws STORE_LOCKED if another process has taken the claim, STORE_CLOSED */
+  /**
+   * Follows all files until the signal aborts.
+   *
+   * @throws STORE_LOCKED if another process has taken the claim; STORE_DISPATCH_NOT_FOUND if the store was deleted or replaced; STORE_CLOSED
+   */
   async run(): Promise<void> {
     this.#mode = 'events';
     using _heap = new HeapRestraint();
@@ -287,6 +291,7 @@ export class SourceWatcher {
     this.#isFirst = false;
     const isChanged = this.#changed.size > 0;
     const isToImport = isChanged || isOther || isReworded || (isDeepLook && this.#later.size > 0);
+    if (isToImport || isQuiet || isDeepLook) await this.#record.assertThere();
     if (!isToImport && !isQuiet) return { imported: 0, gone: 0, isChanged };
     await this.#sessions.read();
     const counts = isToImport ? await this.#bringIn(folders, isReworded) : { imported: 0, gone: 0 };
@@ -482,5 +487,7 @@ function collectGarbage(): void {
 }
 
 function isEnd(error: unknown): boolean {
-  return storeErrors.is(error, 'STORE_LOCKED') || storeErrors.is(error, 'STORE_CLOSED');
+  // A session that a person has deleted meanwhile is no reason.
+  const isGone = storeErrors.is(error, 'STORE_DISPATCH_NOT_FOUND') && error.details.taskDir === watchTask;
+  return isGone || storeErrors.is(error, 'STORE_LOCKED') || storeErrors.is(error, 'STORE_CLOSED');
 }

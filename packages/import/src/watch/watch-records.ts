@@ -80,13 +80,26 @@ export class WatchRecord {
     return stateOf(this.#dispatch.envelope.structuredResult);
   }
 
-  /** Claims the dispatch again where a claim was lost, such as one that expired while the store was away. @throws STORE_LOCKED */
+  /**
+   * @throws STORE_DISPATCH_NOT_FOUND if the store has no record of this watcher any more: what the watcher has imported is then gone, too
+   */
+  async assertThere(): Promise<void> {
+    if ((await this.#store.findDispatch(this.#ref)) !== null) return;
+    throw storeErrors.error(
+      'STORE_DISPATCH_NOT_FOUND',
+      'The store was deleted or replaced while it was watched for. Start the watcher again, and it imports all sessions into the store that is there now.',
+      { details: { ...this.#ref } },
+    );
+  }
+
+  /** Claims the dispatch again where a claim was lost, such as one that expired while the store was away. @throws STORE_LOCKED, STORE_DISPATCH_NOT_FOUND */
   async keep(state: WatchState): Promise<void> {
     const updates = { structuredResult: { ...state } as unknown as JsonValue };
     try {
       await this.#dispatch.update(updates);
     } catch (error) {
       if (!storeErrors.is(error, 'STORE_LOCKED')) throw error;
+      await this.assertThere();
       this.#dispatch.abandon();
       this.#dispatch = await claim(this.#store, this.#ref);
       await this.#dispatch.update(updates);
