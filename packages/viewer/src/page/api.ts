@@ -134,14 +134,15 @@ interface Asked<Answer> {
   again(): void;
 }
 
-/** An answer of the server, asked for again when the store changes, as long as `isLive` says so of the last answer. */
-export function useAnswer<Answer>(path: string, isLive: (answer: Answer) => boolean): Asked<Answer> {
+/** An answer of the server, asked for again when the store changes, as long as `isLive` says so of the last answer. A null path is not asked for. */
+export function useAnswer<Answer>(path: string | null, isLive: (answer: Answer) => boolean): Asked<Answer> {
   const [asked, setAsked] = useState<{ path: string; answer: Answer } | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const [turn, setTurn] = useState(0);
   const answer = asked?.path === path ? asked.answer : null;
   const follows = answer !== null && isLive(answer);
   useEffect(() => {
+    if (path === null) return;
     const asking = new AbortController();
     ask<Answer>(path, asking.signal).then(
       (answer) => {

@@ -27,8 +27,9 @@ const rowsAtOnce = 300;
 export function LibraryScreen({ place }: { readonly place: LibraryPlace }) {
   const { task } = place;
   const { lines, problem, isReading } = useLines(task);
+  // The sums of many sessions take longer than the first rows.
   const spending = useAnswer<StoreSpending>(
-    `/api/spending${task === null ? '' : `?task=${encodeURIComponent(task)}`}`,
+    lines === null ? null : `/api/spending${task === null ? '' : `?task=${encodeURIComponent(task)}`}`,
     () => true,
   );
   const now = useNow();
