@@ -80,19 +80,6 @@ describe('a file of another product', () => {
     ]);
     expect(stored).toHaveLength(1);
   });
-
-  it('names the shares that refuse it if the caller names a format, and its product', async () => {
-    using folder = new LogFolder();
-    const smallchat = foreignSamples.find(({ product }) => product === 'smallchat');
-    const path = folder.put('chat.jsonl', smallchat?.content ?? '');
-    const { items } = await importOf([path], 'session-v2');
-    expect(errorsOf(items)).toEqual([
-      [
-        'IMPORT_FOREIGN',
-        `${path} is not a log of session-v2: 5 of 9 records (56 %) do not name their agent. It is a file of smallchat, which is not supported yet.`,
-      ],
-    ]);
-  });
 });
 
 describe('a log whose records are of its format in part', () => {

@@ -148,25 +148,6 @@ export const foreignSamples: readonly ForeignSample[] = [
     samples: [],
   }),
   sample('Inspect', 'shop.eval', 'PK\u0003\u0004header.json'),
-  sample('smallchat', 'chat.jsonl', [
-    {
-      message_id: '0',
-      event_type: 'agent_created',
-      agent: 'primary',
-      role: 'primary',
-      name: 'Primary',
-      cause: 'user',
-      parent: 'user',
-      language_model: 'm',
-    },
-    ...numbers.map((n) => ({
-      message_id: String(n),
-      event_type: n % 2 === 0 ? 'transcript_entry' : 'fragment',
-      agent: 'primary',
-      ...(n % 2 === 0 ? { role: 'user' } : {}),
-      content: 'Hi',
-    })),
-  ]),
   sample('Amp', 'T-1.json', { v: 1, id: 'T-0197a000', messages: [{ role: 'user', content: [] }] }),
   sample('Continue', 'session.json', {
     sessionId: session,

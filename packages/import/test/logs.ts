@@ -79,12 +79,32 @@ function copilotEvent(type: string, data: object): object {
   return { type, data, id: `e-${type}`, ...at, parentId: null };
 }
 
+/** Flat records as Python writes them, with spaces. */
+const pythonLines = (...records: readonly object[]) =>
+  records
+    .map((record) => Object.entries(record).map(([key, value]) => `"${key}": ${JSON.stringify(value)}`))
+    .map((fields) => `{${fields.join(', ')}}\n`)
+    .join('');
+
 /** A small log of each format. */
 export const logOfFormat: Readonly<Record<string, string>> = {
   'claude-transcript': lines(...prompts(2)),
   'claude-stream': lines(
     { type: 'user', session_id: 's', message: { role: 'user', content: 'Hello' }, uuid: uuid(1) },
     { type: 'user', session_id: 's', message: { role: 'user', content: 'Bye' }, uuid: uuid(2) },
+  ),
+  smallchat: pythonLines(
+    {
+      ...{ message_id: '0', event_type: 'agent_created', agent: 'primary', role: 'primary' },
+      ...{ name: 'Primary', cause: 'user', parent: 'user', language_model: 'm' },
+    },
+    ...[1, 2, 3, 4, 5, 6].map((n) => ({
+      message_id: `${n}`,
+      event_type: n % 2 === 0 ? 'transcript_entry' : 'fragment',
+      agent: 'primary',
+      ...(n % 2 === 0 ? { role: 'user' } : {}),
+      content: 'Hi',
+    })),
   ),
   codex: lines(
     codexRecord('session_meta', { id: 't-1', cwd: '/home/ann/house' }),

@@ -130,6 +130,7 @@ const signed: readonly SignedProduct[] = [
   },
   {
     id: 'smallchat',
+    readBy: 'smallchat',
     title: 'smallchat',
     ...elsewhere,
     core: 'append-only',

@@ -487,7 +487,7 @@ function collectGarbage(): void {
 }
 
 function isEnd(error: unknown): boolean {
-  // A session that a person has deleted meanwhile is no reason.
+  // A session that a person has deleted meanwhile does not end it.
   const isGone = storeErrors.is(error, 'STORE_DISPATCH_NOT_FOUND') && error.details.taskDir === watchTask;
   return isGone || storeErrors.is(error, 'STORE_LOCKED') || storeErrors.is(error, 'STORE_CLOSED');
 }
