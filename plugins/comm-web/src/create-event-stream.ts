@@ -178,7 +178,7 @@ class Connection {
     if (this.#ids.size > mostIds && oldest !== undefined) this.#ids.delete(oldest);
   }
 
-  /** What was written since the last message. Null: nothing. */
+  /** What was written since the last message, or null if nothing was. */
   #writing(): StreamMessage | null {
     const ended = [...this.#ended].flatMap(([key, id]) => (id === null || this.#ids.has(id) ? [key] : []));
     for (const key of ended) this.#ended.delete(key);

@@ -4,7 +4,6 @@ import {
   asObject,
   asText,
   dispatchIdOf,
-  RecentMap,
   recordedTime,
   timestampOf,
   unknownEventType,
@@ -20,7 +19,7 @@ import {
   openHistory,
 } from './history-reading.ts';
 import { assertRecords, lineParts, startRecords } from './line-parts.ts';
-import { asItemId, Fields, fitted, RecordItem, targetOf, usageOf } from './record-item.ts';
+import { asItemId, Fields, fitted, RecordItem, recentCalls, targetOf, usageOf } from './record-item.ts';
 
 /** Sessions of GitHub Copilot CLI: one chain of events, also of sub-agents. */
 export const copilotImporter: LogImporterProvider = {
@@ -72,22 +71,13 @@ function openSession(file: string): OpenLog {
   });
 }
 
-interface KnownCall {
-  readonly event: string;
-  readonly tool: string;
-  readonly target?: string;
-  readonly input: string;
-}
-
-const mostCalls = 2_000;
-
 class CopilotMapping implements HistoryMapping {
   model: string | null = null;
   statusIfQuiet: HistoryMapping['statusIfQuiet'] = 'crashed';
   readonly heads: string[] = [];
   readonly #report: HistoryReport;
   readonly #sessionId: string;
-  readonly #calls = new RecentMap<KnownCall>(mostCalls);
+  readonly #calls = recentCalls<{ readonly input: string }>();
   #isAborted = false;
 
   constructor(report: HistoryReport, sessionId: string) {

@@ -6,7 +6,6 @@ import {
   asObject,
   asText,
   dispatchIdOf,
-  RecentMap,
   recordedTime,
   resolveOwn,
   timestampOf,
@@ -27,7 +26,17 @@ import {
   openHistory,
 } from './history-reading.ts';
 import { assertRecords, lineParts, startRecords } from './line-parts.ts';
-import { asItemId, Fields, fitted, isNothing, RecordItem, targetOf, usageOf } from './record-item.ts';
+import {
+  asItemId,
+  Fields,
+  fitted,
+  isNothing,
+  type KnownCall,
+  RecordItem,
+  recentCalls,
+  targetOf,
+  usageOf,
+} from './record-item.ts';
 
 /** Sessions of Gemini CLI: one JSON document that is written again as a whole, or JSON lines in which a message can come again. */
 export const geminiImporter: LogImporterProvider = {
@@ -216,16 +225,10 @@ function openSession(file: string): OpenLog {
   });
 }
 
-/** What is known of a call until its result. */
-interface KnownCall {
-  readonly event: string;
-  readonly tool: string;
-  readonly target?: string;
-  /** The checksum of its result. */
+interface Answered {
+  /** The checksum of the result of the call. */
   answer?: number;
 }
-
-const mostCalls = 2_000;
 
 class GeminiMapping implements HistoryMapping {
   model: string | null = null;
@@ -233,7 +236,7 @@ class GeminiMapping implements HistoryMapping {
   readonly #report: HistoryReport;
   readonly #sessionId: string | null;
   readonly #cwd: string | null;
-  readonly #calls = new RecentMap<KnownCall>(mostCalls);
+  readonly #calls = recentCalls<Answered>();
   /** By message: the entry before its first version. */
   readonly #before = new Map<string, string | null>();
   #last: string | null = null;
@@ -410,7 +413,13 @@ class GeminiMapping implements HistoryMapping {
       output,
       error,
       name,
-    }: { callId: string; call: KnownCall; output: JsonValue; error: string | undefined; name: string },
+    }: {
+      callId: string;
+      call: KnownCall & Answered;
+      output: JsonValue;
+      error: string | undefined;
+      name: string;
+    },
   ): void {
     const { tool, target } = call;
     call.answer = checksumOf(output);

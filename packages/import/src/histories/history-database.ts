@@ -5,6 +5,7 @@ import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import type { JsonObject, JsonValue } from '@hansard/events';
 import { unreadable } from '../find/read-source.ts';
+import type { HistoryPart } from './history-reading.ts';
 
 /** What SQLite keeps beside a database that has changes which the file does not have yet. */
 const logs = ['-wal', '-journal'];
@@ -162,4 +163,23 @@ export function bytesOfRow(row: Row): number {
     (sum, value) => sum + (typeof value === 'string' ? Buffer.byteLength(value) : 0),
     0,
   );
+}
+
+/** What a text has if it is JSON, else the text. */
+export function jsonOrText(text: string): JsonValue {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return text;
+  }
+}
+
+/** Rows that are left out. */
+export function countRows(rows: Iterable<Row>, problem: string, place: string): HistoryPart {
+  let [records, bytes] = [0, 0];
+  for (const row of rows) {
+    records += 1;
+    bytes += bytesOfRow(row);
+  }
+  return { kind: 'bytes', problem, place, line: 1, bytes, checksum: 0, records };
 }

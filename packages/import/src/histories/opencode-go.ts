@@ -1,9 +1,16 @@
-import { asName, asObject, asText, dispatchIdOf, RecentMap, timestampOf } from '@hansard/claude';
+import { asName, asObject, asText, dispatchIdOf, timestampOf } from '@hansard/claude';
 import { formatErrors, type JsonObject, type JsonValue } from '@hansard/events';
 import type { LogImporterProvider, OpenLog } from '@hansard/provider';
 import { tablesIn } from '../importers/products.ts';
 import { taskOf } from '../importers/task-names.ts';
-import { bytesOfRow, databaseFiles, HistoryDatabase, type Row } from './history-database.ts';
+import {
+  bytesOfRow,
+  countRows,
+  databaseFiles,
+  HistoryDatabase,
+  jsonOrText,
+  type Row,
+} from './history-database.ts';
 import {
   type HistoryMapping,
   type HistoryPart,
@@ -11,7 +18,7 @@ import {
   type MappedRecord,
   openHistory,
 } from './history-reading.ts';
-import { asItemId, Fields, RecordItem, targetOf } from './record-item.ts';
+import { asItemId, Fields, RecordItem, recentCalls, targetOf } from './record-item.ts';
 
 /** Sessions of OpenCode, in the database of its version in Go, and of Crush. */
 export const openCodeGoImporter: LogImporterProvider = {
@@ -103,7 +110,7 @@ function* partsOf(database: HistoryDatabase, sessionId: string): Generator<Histo
 
 function partOf({ $row = null, ...row }: Row): HistoryPart {
   const { $table: table = null, ...columns } = row;
-  const parts = typeof row.parts === 'string' ? jsonOf(row.parts) : undefined;
+  const parts = typeof row.parts === 'string' ? jsonOrText(row.parts) : undefined;
   const value = { ...row, ...(parts === undefined ? {} : { parts }) };
   const place = `${table}-${$row}`;
   return { kind: 'record', value, place, line: 1, bytes: bytesOfRow(columns), checksum: 0 };
@@ -121,31 +128,10 @@ function* inTime(messages: Generator<Row>, files: Generator<Row>): Generator<Row
 }
 
 function othersOf(database: HistoryDatabase): HistoryPart[] {
-  return tables.map(([table, key]) => {
-    let [records, bytes] = [0, 0];
-    for (const row of database.rows(`SELECT * FROM ${table} WHERE typeof(${key}) <> 'text'`)) {
-      records += 1;
-      bytes += bytesOfRow(row);
-    }
-    return { kind: 'bytes', problem: 'no_session', place: table, line: 1, bytes, checksum: 0, records };
-  });
+  return tables.map(([table, key]) =>
+    countRows(database.rows(`SELECT * FROM ${table} WHERE typeof(${key}) <> 'text'`), 'no_session', table),
+  );
 }
-
-function jsonOf(text: string): JsonValue {
-  try {
-    return JSON.parse(text) as JsonValue;
-  } catch {
-    return text;
-  }
-}
-
-interface KnownCall {
-  readonly event: string;
-  readonly tool: string;
-  readonly target?: string;
-}
-
-const mostCalls = 2_000;
 
 class OpenCodeGoMapping implements HistoryMapping {
   model: string | null = null;
@@ -153,7 +139,7 @@ class OpenCodeGoMapping implements HistoryMapping {
   readonly #report: HistoryReport;
   readonly #sessionId: string;
   readonly #parent: string | null;
-  readonly #calls = new RecentMap<KnownCall>(mostCalls);
+  readonly #calls = recentCalls();
   #prompts = 0;
   #hasInit = false;
 
@@ -275,7 +261,7 @@ class OpenCodeGoMapping implements HistoryMapping {
     item.fields.take('type');
     const toolCallId = data.name('id') ?? item.id;
     const given = data.value('input') ?? null;
-    const read = typeof given === 'string' ? jsonOf(given) : given;
+    const read = typeof given === 'string' ? jsonOrText(given) : given;
     const input = asObject(read) === undefined ? given : read;
     const target = targetOf(input);
     const event = item.add('agent:tool_call', { toolCallId, tool, ...target, metadata: {}, input });

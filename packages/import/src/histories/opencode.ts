@@ -3,7 +3,14 @@ import { formatErrors, type JsonObject, type JsonValue } from '@hansard/events';
 import type { LogImporterProvider, OpenLog } from '@hansard/provider';
 import { tablesIn } from '../importers/products.ts';
 import { projectOf, taskOf } from '../importers/task-names.ts';
-import { bytesOfRow, databaseFiles, HistoryDatabase, type Row } from './history-database.ts';
+import {
+  bytesOfRow,
+  countRows,
+  databaseFiles,
+  HistoryDatabase,
+  jsonOrText,
+  type Row,
+} from './history-database.ts';
 import {
   type HistoryMapping,
   type HistoryPart,
@@ -102,7 +109,7 @@ const ofPart = 'SELECT rowid AS "$row", * FROM part';
 /** The rows of a session: its own, then each message with its parts. */
 function* partsOf(database: HistoryDatabase, sessionId: string): Generator<HistoryPart> {
   const partOf = (table: string, { $row: number = null, ...row }: Row): HistoryPart => {
-    const data = typeof row.data === 'string' ? jsonOf(row.data) : undefined;
+    const data = typeof row.data === 'string' ? jsonOrText(row.data) : undefined;
     const value = { $table: table, ...row, ...(data === undefined ? {} : { data }) };
     return {
       kind: 'record',
@@ -170,25 +177,6 @@ function othersOf(database: HistoryDatabase): HistoryPart[] {
       AND (session_id IS NULL OR session_id NOT IN (${sessions}))`,
   ];
   return lost.map((query, at) => countRows(database.rows(query), 'no_session', `lost-${at}`));
-}
-
-/** Rows that are left out. */
-function countRows(rows: Iterable<Row>, problem: string, place: string): HistoryPart {
-  let [records, bytes] = [0, 0];
-  for (const row of rows) {
-    records += 1;
-    bytes += bytesOfRow(row);
-  }
-  return { kind: 'bytes', problem, place, line: 1, bytes, checksum: 0, records };
-}
-
-/** A text that may be JSON; the text itself if it is none. */
-function jsonOf(text: string): JsonValue {
-  try {
-    return JSON.parse(text) as JsonValue;
-  } catch {
-    return text;
-  }
 }
 
 class OpenCodeMapping implements HistoryMapping {

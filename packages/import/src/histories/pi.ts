@@ -4,7 +4,6 @@ import {
   asObject,
   asText,
   dispatchIdOf,
-  RecentMap,
   recordedTime,
   timestampOf,
   unknownEventType,
@@ -21,7 +20,16 @@ import {
   openHistory,
 } from './history-reading.ts';
 import { assertRecords, lineParts, startRecords } from './line-parts.ts';
-import { asItemId, Fields, isNothing, RecordItem, rewindTo, targetOf, usageOf } from './record-item.ts';
+import {
+  asItemId,
+  Fields,
+  isNothing,
+  RecordItem,
+  recentCalls,
+  rewindTo,
+  targetOf,
+  usageOf,
+} from './record-item.ts';
 
 /** Sessions of pi: a header, and the entries of a tree. */
 export const piImporter: LogImporterProvider = {
@@ -111,14 +119,6 @@ function originOf(path: string): { product: string; sessionId: string; dispatchI
   };
 }
 
-interface KnownCall {
-  readonly event: string;
-  readonly tool: string;
-  readonly target?: string;
-}
-
-const mostCalls = 2_000;
-
 class PiMapping implements HistoryMapping {
   model: string | null = null;
   statusIfQuiet: HistoryMapping['statusIfQuiet'] = 'crashed';
@@ -126,7 +126,7 @@ class PiMapping implements HistoryMapping {
   readonly #report: HistoryReport;
   readonly #header: JsonObject;
   readonly #isFirstVersion: boolean;
-  readonly #calls = new RecentMap<KnownCall>(mostCalls);
+  readonly #calls = recentCalls();
   readonly #tree = new EntryTree();
   /** By entry, and by line: its first event. */
   readonly #firsts = new Map<string | number, string>();

@@ -5,7 +5,6 @@ import {
   asObject,
   asText,
   dispatchIdOf,
-  RecentMap,
   recordedTime,
   resolveOwn,
   timestampOf,
@@ -24,7 +23,16 @@ import {
   openHistory,
 } from './history-reading.ts';
 import { assertRecords, lineParts, startRecords } from './line-parts.ts';
-import { asItemId, Fields, isNothing, RecordItem, rewindTo, targetOf, usageOf } from './record-item.ts';
+import {
+  asItemId,
+  Fields,
+  isNothing,
+  RecordItem,
+  recentCalls,
+  rewindTo,
+  targetOf,
+  usageOf,
+} from './record-item.ts';
 
 /** Sessions of Qwen Code: records that each name the one before, in the words of Claude Code, with the parts of Gemini. */
 export const qwenImporter: LogImporterProvider = {
@@ -101,13 +109,6 @@ interface Session {
   readonly model: string | null;
 }
 
-interface KnownCall {
-  readonly event: string;
-  readonly tool: string;
-  readonly target?: string;
-}
-
-const mostCalls = 2_000;
 const knownTypes: ReadonlySet<unknown> = new Set(['user', 'assistant', 'tool_result', 'system']);
 
 class QwenMapping implements HistoryMapping {
@@ -117,7 +118,7 @@ class QwenMapping implements HistoryMapping {
   readonly #report: HistoryReport;
   readonly #session: Session;
   readonly #tree = new EntryTree();
-  readonly #calls = new RecentMap<KnownCall>(mostCalls);
+  readonly #calls = recentCalls();
   #hasInit = false;
   #hasFork = false;
   #prompts = 0;

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { asList, asObject, unknownEventType, withDetails } from '@hansard/claude';
+import { asList, asObject, RecentMap, unknownEventType, withDetails } from '@hansard/claude';
 import {
   type CapturedEvent,
   type EventData,
@@ -282,4 +282,19 @@ function firstLine(text: string): string {
   const start = text.trimStart();
   const end = start.indexOf('\n');
   return (end < 0 ? start : start.slice(0, end)).trimEnd().slice(0, longestTarget);
+}
+
+/** A call of a tool whose result may follow. */
+export interface KnownCall {
+  /** The id of its event. */
+  readonly event: string;
+  readonly tool: string;
+  readonly target?: string;
+}
+
+const mostCalls = 2_000;
+
+/** The latest calls of a session by their ids. `More`: what a product needs besides. */
+export function recentCalls<More extends object = object>(): RecentMap<KnownCall & More> {
+  return new RecentMap(mostCalls);
 }
