@@ -24,7 +24,6 @@ import {
   projectOf,
   shortIds,
   spendingOf,
-  timeNotRecorded,
   tokensInWords,
 } from '@hansard/facts';
 import type { StoreError } from '@hansard/provider';
@@ -36,7 +35,7 @@ import { type AddCommand, type CommonOptions, withCommonOptions, withExamples } 
 import type { CliContext } from '../terminal/context.ts';
 import { parseCount } from '../terminal/parse-count.ts';
 import { plainTable } from '../terminal/plain-table.ts';
-import { shownTime } from '../terminal/shown-time.ts';
+import { ago, shownTime } from '../terminal/shown-time.ts';
 import { answerFromStore } from '../terminal/with-store.ts';
 
 interface LsOptions extends CommonOptions {
@@ -352,23 +351,4 @@ async function listing(
     ...(words.length === 0 ? [] : [`All: ${words.join(', ')}`]),
     ...(hidden.length === 0 ? [] : [`Hidden at this width: ${hidden.map(({ name }) => name).join(', ')}`]),
   ].join('\n');
-}
-
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
-const dayMs = 24 * hourMs;
-/** From this age on, a date says more. */
-const longAgoMs = 14 * dayMs;
-
-/** How long ago a time is, such as `2 h ago`; its date if that is long; with `--utc` the time itself. Null: not recorded. */
-function ago(context: CliContext, timestamp: string | null): string {
-  if (timestamp === null) return timeNotRecorded;
-  const shown = shownTime(context, timestamp);
-  if (context.zone === 'utc') return `${shown.slice(0, 10)} ${shown.slice(11, 16)}`;
-  const age = (context.now ?? Date.now)() - Date.parse(timestamp);
-  if (age >= longAgoMs || age < -minuteMs) return shown.slice(0, 10);
-  if (age < minuteMs) return 'now';
-  if (age < hourMs) return `${Math.floor(age / minuteMs)} min ago`;
-  if (age < dayMs) return `${Math.floor(age / hourMs)} h ago`;
-  return `${Math.floor(age / dayMs)} d ago`;
 }

@@ -17,7 +17,7 @@ import {
 import type { CliContext } from '../terminal/context.ts';
 import { parseCount } from '../terminal/parse-count.ts';
 import { plainTable } from '../terminal/plain-table.ts';
-import { shownTime } from '../terminal/shown-time.ts';
+import { ago } from '../terminal/shown-time.ts';
 import { answerFromStore } from '../terminal/with-store.ts';
 
 export const readerHelp =
@@ -170,12 +170,13 @@ function inWords({ kind, text, rating }: Note): string {
 
 async function table(context: CliContext, notes: readonly Note[]): Promise<string> {
   const ids = shortIds(notes.map(({ id }) => id));
+  const sessions = shortIds(notes.map(({ on }) => on?.dispatchId ?? ''));
   const rows = notes.map((note, at) => [
     neutraliseControlsInLine(inWords(note)),
-    note.on === null ? 'filter' : `${toTaskName(note.on.taskDir)}/${note.on.dispatchId}`,
+    note.on === null ? 'filter' : `${toTaskName(note.on.taskDir)}/${sessions[at]}`,
     String(note.on?.event?.position ?? ''),
     neutraliseControlsInLine(note.reader),
-    note.at === null ? '' : shownTime(context, note.at),
+    ago(context, note.at),
     ids[at] ?? '',
   ]);
   return plainTable(['mark', 'session', 'event', 'reader', 'when', 'id'], rows);
