@@ -272,9 +272,11 @@ class NetworkClient {
   #watchAgain(): void {
     if (this.#has('forgets its listeners with the connection')) return;
     for (const [number, { scope, call }] of this.#listeners) {
-      this.request('watch', [scope, number]).catch(() => {});
-      // Changes during the outage were not reported.
-      if (!this.#has('misses the changes of an outage')) setImmediate(call);
+      // Changes during the outage were not reported, nor those before the server knows the listener again.
+      this.request('watch', [scope, number]).then(
+        () => this.#has('misses the changes of an outage') || call(),
+        () => {},
+      );
     }
   }
 
